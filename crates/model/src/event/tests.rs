@@ -1,0 +1,291 @@
+//! The JSON of events: its shape as data, and that everything reads back.
+
+use expect_test::{Expect, expect};
+use proptest::collection::vec;
+use proptest::option;
+use proptest::prelude::*;
+use serde_json::json;
+
+use super::*;
+use crate::{
+    Kind, MemoryType, Outcome, Phase, ProjectPath, Scope, SessionType, Tool, ToolKind,
+    ValidationKind, WorkUnit,
+};
+
+const SESSION: &str = "019a0000-0000-7000-8000-000000000001";
+
+/// Reads the rest of an event of a fixed session and writes it again.
+fn check(rest: &str, expect: Expect) {
+    let line = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,{rest}}}"#);
+    let res = match Envelope::read(&line) {
+        Ok(it) => {
+            let head = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,"#);
+            it.line().strip_prefix(&head).unwrap().to_owned()
+        }
+        Err(error) => format!("error: {error}"),
+    };
+    expect.assert_eq(&res);
+}
+
+#[test]
+fn what_a_host_leaves_out_stays_out() {
+    check(
+        r#""event":"session_start","project_root":"/p","agent":"codex""#,
+        expect![[r#""event":"session_start","project_root":"/p","agent":"codex"}"#]],
+    );
+    check(
+        r#""event":"tool_call","call_id":"c","tool":"read","later":[1]"#,
+        expect![[r#""event":"tool_call","call_id":"c","tool":"read","args":{}}"#]],
+    );
+    check(
+        r#""event":"tool_result","call_id":"c","tool":"read","ok":true,"matches":null"#,
+        expect![[r#""event":"tool_result","call_id":"c","tool":"read","ok":true}"#]],
+    );
+    check(r#""event":"session_end""#, expect![[r#""event":"session_end"}"#]]);
+    check(
+        r#""event":"step_complete","usage":{"input":9}"#,
+        expect![[r#""event":"step_complete","usage":{"input":9,"output":0,"cached":0}}"#]],
+    );
+}
+
+#[test]
+fn what_a_host_says_is_kept() {
+    check(
+        r#""phase":"qa_fix","event":"session_start","project_root":"/p","agent":"a","type":"build","planned_steps":4"#,
+        expect![[
+            r#""event":"session_start","project_root":"/p","agent":"a","type":"build","planned_steps":4,"phase":"refine"}"#
+        ]],
+    );
+    check(
+        r#""event":"tool_call","call_id":"c","tool":"mcp:db/query","args":{"query":"x","paths":["./src/a.rs"],"own":1},"step":3,"planning":true"#,
+        expect![[
+            r#""event":"tool_call","call_id":"c","tool":"mcp:db/query","args":{"paths":["src/a.rs"],"query":"x"},"step":3,"planning":true}"#
+        ]],
+    );
+    check(
+        r#""event":"record","type":"custom:acme.ritual","content":"sing","payload":{"a":[1]}"#,
+        expect![[
+            r#""event":"record","type":"custom:acme.ritual","content":"sing","payload":{"a":[1]}}"#
+        ]],
+    );
+}
+
+#[test]
+fn what_is_not_an_event_says_why() {
+    check(
+        r#""event":"tool_cal""#,
+        expect!["error: unknown event `tool_cal` (did you mean `tool_call`?)"],
+    );
+    check(
+        r#""event":"lunch""#,
+        expect![
+            "error: unknown event `lunch` (one of: session_start, user_message, tool_call, tool_result, reasoning, step_complete, record, validation, session_end)"
+        ],
+    );
+    check(
+        r#""event":"user_message""#,
+        expect![
+            "error: the event `user_message` is malformed: missing field `text` at line 1 column 99"
+        ],
+    );
+    check(
+        r#""event":"tool_call","call_id":"c","tool":"Bash""#,
+        expect![
+            "error: the event `tool_call` is malformed: unknown tool `Bash` (one of: read, edit, write, search, list, shell, web_fetch, web_search, mcp, task, other) at line 1 column 124"
+        ],
+    );
+    check(
+        r#""event":"record","type":"gotch","content":"x""#,
+        expect![
+            "error: the event `record` is malformed: unknown type `gotch` (did you mean `gotcha`?) at line 1 column 107"
+        ],
+    );
+    check(r#""x":1"#, expect!["error: not an event: missing field `event` at line 1 column 82"]);
+    check(
+        r#""event":"session_end","event":"record""#,
+        expect!["error: not an event: duplicate field `event` at line 1 column 105"],
+    );
+}
+
+#[test]
+fn ids_and_lines_have_a_size() {
+    let line = |id: &str| {
+        format!(r#"{{"event":"session_end","event_id":"{id}","session_id":"{SESSION}","at":0}}"#)
+    };
+    assert!(Envelope::read(&line("x")).is_ok());
+    assert_eq!(Envelope::read(&line("")), Err(EventError::Id { bytes: 0 }));
+    assert_eq!(Envelope::read(&line(&"x".repeat(129))), Err(EventError::Id { bytes: 129 }));
+    let endless = " ".repeat(MAX_LINE + 1);
+    assert_eq!(Envelope::read(&endless), Err(EventError::TooLong { bytes: MAX_LINE + 1 }));
+}
+
+#[test]
+fn an_excerpt_is_cut_at_a_character() {
+    let text = format!("x{}", "é".repeat(MAX_EXCERPT));
+    let excerpt = Excerpt::new(text.as_str());
+    assert_eq!(excerpt.as_str().len(), MAX_EXCERPT - 1);
+    let stored: Excerpt = serde_json::from_value(json!(text)).unwrap();
+    assert_eq!(stored, excerpt, "a peer that sends too much is cut, not refused");
+}
+
+#[test]
+fn a_line_has_no_line_end_inside() {
+    let event = Event::UserMessage(UserMessage { text: "a\nb\r\u{2028}".to_owned() });
+    let session = SESSION.parse().unwrap();
+    let line = Envelope { id: "e".to_owned(), session, at: Timestamp(0), event }.line();
+    assert!(!line.contains(['\n', '\r']), "{line}");
+}
+
+fn path() -> impl Strategy<Value = ProjectPath> {
+    "[a-z]{1,4}(/[a-z.]{0,3}x){0,2}".prop_map(|it| ProjectPath::parse(&it).unwrap())
+}
+
+fn any_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strategy<Value = T> {
+    proptest::sample::select(all)
+}
+
+fn tool() -> impl Strategy<Value = Tool> {
+    prop_oneof![
+        any_of(ToolKind::ALL).prop_map(|it| Tool::parse(it.slug()).unwrap()),
+        (".*", ".*").prop_map(|(server, tool)| Tool::mcp(&server, &tool)),
+    ]
+}
+
+fn work_unit() -> impl Strategy<Value = WorkUnit> {
+    (".*", vec(".*", 0..3), ".*").prop_map(|(methodology, hierarchy, label)| WorkUnit {
+        methodology,
+        hierarchy,
+        label,
+    })
+}
+
+fn session_start() -> impl Strategy<Value = Event> {
+    let said =
+        (".*", ".*", option::of(".*"), option::of(any_of(SessionType::ALL)), option::of(".*"));
+    let place = (
+        option::of(any::<u32>()),
+        option::of(any_of(Phase::ALL)),
+        option::of(".*"),
+        option::of(any::<u128>()),
+        option::of(work_unit()),
+    );
+    (said, place).prop_map(|(said, place)| {
+        Event::SessionStart(SessionStart {
+            project_root: said.0,
+            agent: said.1,
+            host_session: said.2,
+            session_type: said.3,
+            task: said.4,
+            planned_steps: place.0,
+            phase: place.1,
+            role: place.2,
+            parent: place.3.map(|it| SessionId(uuid::Uuid::from_u128(it))),
+            work_unit: place.4,
+        })
+    })
+}
+
+fn tool_args() -> impl Strategy<Value = ToolArgs> {
+    let text = || option::of(".*");
+    let lines = option::of((any::<u32>(), any::<u32>()));
+    (vec(path(), 0..3), lines, text(), text(), text(), text(), text()).prop_map(|it| ToolArgs {
+        paths: it.0,
+        lines: it.1.map(|(first, last)| LineSpan { first, last }),
+        query: it.2,
+        command: it.3,
+        url: it.4,
+        removed: it.5,
+        added: it.6,
+    })
+}
+
+fn tool_events() -> impl Strategy<Value = Event> {
+    let call = (".*", tool(), tool_args(), option::of(any::<u32>()), any::<bool>()).prop_map(
+        |(call_id, tool, args, step, planning)| {
+            Event::ToolCall(ToolCall { call_id, tool, args, step, planning })
+        },
+    );
+    let counts = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(any::<u32>()));
+    let result = (".*", tool(), any::<bool>(), counts, ".*", vec(path(), 0..3)).prop_map(
+        |(call_id, tool, ok, (duration_ms, size, matches), excerpt, paths)| {
+            let excerpt = Excerpt::new(excerpt);
+            Event::ToolResult(ToolResult {
+                call_id,
+                tool,
+                ok,
+                duration_ms,
+                size,
+                excerpt,
+                paths,
+                matches,
+            })
+        },
+    );
+    prop_oneof![call, result]
+}
+
+fn record() -> impl Strategy<Value = Event> {
+    let kind = prop_oneof![
+        any_of(Kind::ALL).prop_map(MemoryType::Core),
+        "[a-z]{1,5}\\.[a-z0-9_]{1,5}".prop_map(|it| MemoryType::Custom(format!("custom:{it}"))),
+    ];
+    let payload =
+        option::of((any::<i64>(), ".*").prop_map(|(n, text)| json!({"n": n, "t": [text]})));
+    let words = || vec(".*", 0..3);
+    let scope = option::of(any_of(Scope::ALL));
+    (kind, ".*", scope, words(), vec(path(), 0..3), words(), payload, option::of(any::<u32>()))
+        .prop_map(|it| {
+            Event::Record(RecordedNote {
+                kind: it.0,
+                content: it.1,
+                scope: it.2,
+                tags: it.3,
+                files: it.4,
+                modules: it.5,
+                payload: it.6,
+                step: it.7,
+            })
+        })
+}
+
+fn small_events() -> impl Strategy<Value = Event> {
+    let step = || option::of(any::<u32>());
+    let usage = (any::<u64>(), any::<u64>(), any::<u64>())
+        .prop_map(|(input, output, cached)| TokenUsage { input, output, cached });
+    prop_oneof![
+        ".*".prop_map(|text| Event::UserMessage(UserMessage { text })),
+        (".*", step()).prop_map(|(text, step)| Event::Reasoning(Reasoning { text, step })),
+        (step(), option::of(usage))
+            .prop_map(|(step, usage)| Event::StepComplete(StepComplete { step, usage })),
+        (any_of(ValidationKind::ALL), any::<bool>(), option::of(work_unit())).prop_map(
+            |(kind, ok, work_unit)| Event::Validation(Validation { kind, ok, work_unit })
+        ),
+        (option::of(any_of(Outcome::ALL)), step())
+            .prop_map(|(outcome, steps)| Event::SessionEnd(SessionEnd { outcome, steps })),
+    ]
+}
+
+fn envelope() -> impl Strategy<Value = Envelope> {
+    let event = prop_oneof![session_start(), tool_events(), record(), small_events()];
+    ("\\PC{1,30}", any::<u128>(), any::<i64>(), event).prop_map(|(id, session, at, event)| {
+        Envelope {
+            id,
+            session: SessionId(uuid::Uuid::from_u128(session)),
+            at: Timestamp(at),
+            event,
+        }
+    })
+}
+
+proptest! {
+    #[test]
+    fn every_event_reads_back(envelope in envelope()) {
+        let line = envelope.line();
+        prop_assert_eq!(Envelope::read(&line).unwrap(), envelope);
+    }
+
+    #[test]
+    fn no_line_makes_the_reader_panic(line in "\\PC*") {
+        let _ = Envelope::read(&line);
+    }
+}

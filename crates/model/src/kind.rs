@@ -1,0 +1,199 @@
+//! The sixteen types of memory and their defaults, and the types methodologies add.
+
+use std::fmt;
+
+use crate::{UnknownWord, closed};
+
+closed! {
+    /// What a memory is about. Closed: a typo is an error, not a seventeenth type.
+    pub enum Kind : "type" {
+        Gotcha = "gotcha",
+        Decision = "decision",
+        Preference = "preference",
+        Pattern = "pattern",
+        Requirement = "requirement",
+        ErrorPattern = "error_pattern",
+        ModuleInsight = "module_insight",
+        PrefetchPattern = "prefetch_pattern",
+        WorkState = "work_state",
+        CausalDependency = "causal_dependency",
+        TaskCalibration = "task_calibration",
+        E2eObservation = "e2e_observation",
+        DeadEnd = "dead_end",
+        WorkUnitOutcome = "work_unit_outcome",
+        WorkflowRecipe = "workflow_recipe",
+        ContextCost = "context_cost",
+    }
+}
+
+/// What is true of every memory of a type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindRow {
+    /// The word in capitals at the head of an injected line.
+    pub label: &'static str,
+    /// Days after which an unused memory counts half; `None` never decays.
+    pub half_life_days: Option<u32>,
+    pub holds: &'static str,
+}
+
+impl Kind {
+    #[rustfmt::skip]
+    pub const fn row(self) -> KindRow {
+        match self {
+            //                           label          half-life   holds
+            Self::Gotcha           => row("GOTCHA",      Some(60),  "a trap or a constraint one would not expect"),
+            Self::Decision         => row("DECISION",    None,      "an architectural decision with its reason"),
+            Self::Preference       => row("PREFERENCE",  Some(180), "a preference or convention of the user or the project"),
+            Self::Pattern          => row("PATTERN",     Some(120), "an implementation pattern to reuse"),
+            Self::Requirement      => row("REQUIREMENT", None,      "a functional or non-functional requirement"),
+            Self::ErrorPattern     => row("ERROR",       Some(60),  "a recurring error and its fix"),
+            Self::ModuleInsight    => row("INSIGHT",     Some(90),  "what a module is for and how it behaves"),
+            Self::PrefetchPattern  => row("FILES",       Some(120), "files that are nearly always read together"),
+            Self::WorkState        => row("STATE",       Some(7),   "partial work, for resuming"),
+            Self::CausalDependency => row("COUPLING",    Some(120), "touching one thing means touching another"),
+            Self::TaskCalibration  => row("CALIBRATION", Some(180), "actual against planned steps of a module"),
+            Self::E2eObservation   => row("UI",          Some(30),  "a fact about the user interface, seen through a tool"),
+            Self::DeadEnd          => row("DEAD END",    Some(90),  "an approach that was tried and abandoned"),
+            Self::WorkUnitOutcome  => row("OUTCOME",     Some(120), "the result of one unit of work"),
+            Self::WorkflowRecipe   => row("RECIPE",      Some(120), "the steps of a class of task"),
+            Self::ContextCost      => row("COST",        Some(180), "the token cost of a module"),
+        }
+    }
+}
+
+const fn row(label: &'static str, half_life_days: Option<u32>, holds: &'static str) -> KindRow {
+    KindRow { label, half_life_days, holds }
+}
+
+/// A type as a memory carries it: one of ours, or one a methodology brought along.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum MemoryType {
+    Core(Kind),
+    /// `custom:<plugin>.<name>`; what it means stands in a [`CustomType`].
+    Custom(String),
+}
+
+/// What a methodology says about a type of its own.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CustomType {
+    /// The whole slug, `custom:<plugin>.<name>`.
+    pub slug: String,
+    pub label: String,
+    pub half_life_days: Option<u32>,
+}
+
+/// Why a word is not a type.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CustomTypeError {
+    Unknown(UnknownWord),
+    /// Starts with `custom:` but is not `custom:<plugin>.<name>`.
+    Shape(String),
+    /// Well formed, but no methodology declares it.
+    Undeclared(String),
+}
+
+impl MemoryType {
+    pub const fn core(&self) -> Option<Kind> {
+        match self {
+            Self::Core(kind) => Some(*kind),
+            Self::Custom(_) => None,
+        }
+    }
+
+    pub fn slug(&self) -> &str {
+        match self {
+            Self::Core(kind) => kind.slug(),
+            Self::Custom(slug) => slug,
+        }
+    }
+
+    /// Reads a stored slug: well-formed custom types pass, since what declared them may be gone.
+    pub fn from_slug(slug: &str) -> Result<Self, CustomTypeError> {
+        let Some(name) = slug.strip_prefix("custom:") else {
+            return Kind::parse(slug).map(Self::Core).map_err(CustomTypeError::Unknown);
+        };
+        let word = |it: &str| {
+            !it.is_empty()
+                && it.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+        };
+        match name.split_once('.') {
+            Some((plugin, name)) if word(plugin) && word(name) && slug.len() <= 80 => {
+                Ok(Self::Custom(slug.to_owned()))
+            }
+            _ => Err(CustomTypeError::Shape(slug.to_owned())),
+        }
+    }
+
+    /// Reads what a person or peer wrote: a custom type must be among those `declared`.
+    pub fn parse(word: &str, declared: &[CustomType]) -> Result<Self, CustomTypeError> {
+        let res = Self::from_slug(word)?;
+        match &res {
+            Self::Custom(slug) if !declared.iter().any(|it| it.slug == *slug) => {
+                Err(CustomTypeError::Undeclared(slug.clone()))
+            }
+            _ => Ok(res),
+        }
+    }
+
+    /// The half-life of the type; a custom type nobody declares any more does not decay away.
+    pub fn half_life_days(&self, declared: &[CustomType]) -> Option<u32> {
+        match self {
+            Self::Core(kind) => kind.row().half_life_days,
+            Self::Custom(slug) => declared.iter().find(|it| it.slug == *slug)?.half_life_days,
+        }
+    }
+}
+
+impl fmt::Display for MemoryType {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.slug())
+    }
+}
+
+impl fmt::Display for CustomTypeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(word) => word.fmt(f),
+            Self::Shape(slug) => {
+                write!(f, "`{slug}` is not of the form `custom:<plugin>.<name>` in lower case")
+            }
+            Self::Undeclared(slug) => write!(
+                f,
+                "no methodology declares the type `{slug}`; declare it under `[types.\"{slug}\"]` in the configuration"
+            ),
+        }
+    }
+}
+
+impl std::error::Error for CustomTypeError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels_are_unique() {
+        let mut labels: Vec<_> = Kind::ALL.iter().map(|it| it.row().label).collect();
+        labels.sort_unstable();
+        labels.dedup();
+        assert_eq!(labels.len(), Kind::ALL.len());
+    }
+
+    #[test]
+    fn custom_types_are_open_but_not_for_typos() {
+        let declared = [CustomType {
+            slug: "custom:acme.ritual".into(),
+            label: "RITUAL".into(),
+            half_life_days: Some(10),
+        }];
+        let said = |word: &str| match MemoryType::parse(word, &declared) {
+            Ok(it) => it.to_string(),
+            Err(error) => error.to_string(),
+        };
+        assert_eq!(said("gotcha"), "gotcha");
+        assert_eq!(said("custom:acme.ritual"), "custom:acme.ritual");
+        assert!(said("gotchas").contains("did you mean `gotcha`?"));
+        assert!(said("custom:acme.other").starts_with("no methodology declares"));
+        assert!(said("custom:Acme").contains("is not of the form"));
+    }
+}

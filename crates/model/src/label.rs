@@ -1,0 +1,103 @@
+//! Where a memory came from, how far it reaches, who may see it, who wrote it.
+
+use crate::closed;
+
+closed! {
+    /// How a memory came to be.
+    pub enum Source : "source" {
+        UserTaught = "user_taught",
+        AgentExplicit = "agent_explicit",
+        QaAuto = "qa_auto",
+        ToolAuto = "tool_auto",
+        CommitAuto = "commit_auto",
+        ObserverInferred = "observer_inferred",
+    }
+}
+
+impl Source {
+    /// The factor on a memory's score, in thousandths: what a person said counts most.
+    pub const fn trust(self) -> u16 {
+        match self {
+            Self::UserTaught => 1400,
+            Self::AgentExplicit => 1200,
+            Self::QaAuto => 1100,
+            Self::ToolAuto | Self::CommitAuto => 1000,
+            Self::ObserverInferred => 850,
+        }
+    }
+}
+
+closed! {
+    /// How much of the project a memory is about.
+    pub enum Scope : "scope" {
+        Global = "global",
+        Module = "module",
+        WorkUnit = "work_unit",
+        Session = "session",
+    }
+}
+
+closed! {
+    /// Who may see a memory once there is more than one person.
+    pub enum Visibility : "visibility" {
+        Personal = "personal",
+        Project = "project",
+        Team = "team",
+        Organization = "organization",
+    }
+}
+
+/// Who created or changed something: the audit trail's first column.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Actor {
+    User,
+    Observer,
+    Agent(String),
+    Runner(String),
+    Import(String),
+}
+
+impl Actor {
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.split_once(':') {
+            None if text == "user" => Some(Self::User),
+            None if text == "observer" => Some(Self::Observer),
+            Some(("agent", name)) if !name.is_empty() => Some(Self::Agent(name.to_owned())),
+            Some(("runner", name)) if !name.is_empty() => Some(Self::Runner(name.to_owned())),
+            Some(("import", name)) if !name.is_empty() => Some(Self::Import(name.to_owned())),
+            _ => None,
+        }
+    }
+}
+
+impl std::fmt::Display for Actor {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::User => f.write_str("user"),
+            Self::Observer => f.write_str("observer"),
+            Self::Agent(name) => write!(f, "agent:{name}"),
+            Self::Runner(name) => write!(f, "runner:{name}"),
+            Self::Import(name) => write!(f, "import:{name}"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nobody_is_trusted_more_than_the_user() {
+        assert!(Source::ALL.iter().all(|it| it.trust() <= Source::UserTaught.trust()));
+    }
+
+    #[test]
+    fn actors_read_back() {
+        for text in ["user", "observer", "agent:coder", "runner:ci", "import:notes.json"] {
+            assert_eq!(Actor::parse(text).unwrap().to_string(), text);
+        }
+        for text in ["", "agent:", "root", "agent"] {
+            assert_eq!(Actor::parse(text), None);
+        }
+    }
+}

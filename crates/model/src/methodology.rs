@@ -1,0 +1,271 @@
+//! Methodologies: how ways of working name their phases, their units of work and their handovers.
+//!
+//! Each is a row of data, read by the functions here; none of them has code of its own. Recall never
+//! sees a methodology, only the [`Phase`] its words map to.
+
+use serde_json::{Map, Value};
+
+use crate::{Kind, MAX_LABEL, Phase, WorkUnit, clean_label};
+
+/// One way of working.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Methodology {
+    pub slug: &'static str,
+    pub name: &'static str,
+    /// Its own words for phases. The six universal words are understood everywhere.
+    pub words: &'static [(&'static str, Phase)],
+    /// Who hands over to whom, in the order of the work.
+    pub relays: &'static [Relay],
+    /// What the levels of a work unit are called, outermost first.
+    pub levels: &'static [&'static str],
+    /// The keys of a work state that are read first, in this order; the others follow by name.
+    pub state_first: &'static [&'static str],
+}
+
+/// One handover between two agent roles, and the types of memory that travel with it.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Relay {
+    pub from: &'static str,
+    pub to: &'static str,
+    pub carries: &'static [Kind],
+}
+
+/// The methodologies that ship. The first is what a project uses that names none.
+pub const METHODOLOGIES: &[Methodology] = &[NATIVE, TDD, BMAD];
+
+const NATIVE: Methodology = Methodology {
+    slug: "native",
+    name: "Specs and subtasks",
+    words: &[
+        ("planning", Phase::Define),
+        ("spec", Phase::Define),
+        ("coding", Phase::Implement),
+        ("qa_review", Phase::Validate),
+        ("qa_fix", Phase::Refine),
+        ("debugging", Phase::Refine),
+        ("insights", Phase::Explore),
+    ],
+    relays: &[
+        relay("planner", "coder", Kind::ALL),
+        relay("coder", "qa_reviewer", Kind::ALL),
+        relay("qa_reviewer", "qa_fixer", &[Kind::ErrorPattern, Kind::Requirement]),
+    ],
+    levels: &["spec", "subtask"],
+    state_first: &["done", "next", "blocked_by"],
+};
+
+const TDD: Methodology = Methodology {
+    slug: "tdd",
+    name: "Test-driven development",
+    words: &[("red", Phase::Define), ("green", Phase::Implement), ("refactor", Phase::Refine)],
+    // One agent goes round the circle; nobody hands over.
+    relays: &[],
+    levels: &["feature", "test"],
+    state_first: &["failing", "passing", "next"],
+};
+
+const BMAD: Methodology = Methodology {
+    slug: "bmad",
+    name: "BMAD",
+    words: &[
+        ("analyst", Phase::Define),
+        ("pm", Phase::Define),
+        ("architect", Phase::Define),
+        ("dev", Phase::Implement),
+        ("qa", Phase::Validate),
+    ],
+    relays: &[
+        relay("analyst", "pm", Kind::ALL),
+        relay("pm", "architect", Kind::ALL),
+        relay("architect", "dev", Kind::ALL),
+        relay("dev", "qa", Kind::ALL),
+    ],
+    levels: &["epic", "story", "task"],
+    state_first: &["done", "next", "blocked_by"],
+};
+
+const fn relay(from: &'static str, to: &'static str, carries: &'static [Kind]) -> Relay {
+    assert!(!carries.is_empty(), "a handover that carries nothing is no handover");
+    Relay { from, to, carries }
+}
+
+impl Methodology {
+    pub fn from_slug(slug: &str) -> Option<&'static Self> {
+        METHODOLOGIES.iter().find(|it| it.slug == slug)
+    }
+
+    /// The phase a word of this methodology means; an unknown word is exploring.
+    pub fn phase(&self, word: &str) -> Phase {
+        let own = self.words.iter().find(|it| it.0 == word);
+        own.map_or_else(|| Phase::or_explore(word), |it| it.1)
+    }
+
+    /// The phase a word means when nobody said whose word it is. No word means two phases.
+    pub fn phase_of_any(word: &str) -> Phase {
+        let mut words = METHODOLOGIES.iter().flat_map(|it| it.words);
+        words.find(|it| it.0 == word).map_or_else(|| Phase::or_explore(word), |it| it.1)
+    }
+
+    /// What travels from one role to the next; `None` when these two do not hand over.
+    pub fn carries(&self, from: &str, to: &str) -> Option<&'static [Kind]> {
+        self.relays.iter().find(|it| it.from == from && it.to == to).map(|it| it.carries)
+    }
+
+    /// The unit of work some ids name, outermost first: `042`, `3` or `spec_042`, `subtask_3` are
+    /// both "Spec 042 / Subtask 3". `None` when no id says anything.
+    pub fn work_unit(&self, ids: &[&str]) -> Option<WorkUnit> {
+        let mut hierarchy = Vec::new();
+        let mut titles = Vec::new();
+        let ids = ids.iter().map(|it| clean_label(it, MAX_LABEL)).filter(|it| !it.is_empty());
+        for (depth, id) in ids.enumerate() {
+            let level = self.levels.get(depth).copied().unwrap_or("part");
+            let bare = bare_id(level, &id);
+            hierarchy.push(format!("{level}_{bare}"));
+            titles.push(format!("{} {bare}", capitalised(level)));
+        }
+        let label = clean_label(&titles.join(" / "), MAX_LABEL);
+        (!label.is_empty()).then(|| WorkUnit {
+            methodology: self.slug.to_owned(),
+            hierarchy,
+            label,
+        })
+    }
+
+    /// A work state as lines to resume from: what this methodology reads first comes first.
+    pub fn format_work_state(&self, unit: Option<&WorkUnit>, state: &Map<String, Value>) -> String {
+        let first = |key: &str| self.state_first.iter().position(|it| *it == key);
+        let mut keys: Vec<&String> = state.keys().collect();
+        keys.sort_by_key(|it| (first(it).unwrap_or(usize::MAX), *it));
+        let mut acc = match unit {
+            Some(unit) => format!("Unfinished work on {}:", clean_label(&unit.label, MAX_LABEL)),
+            None => "Unfinished work:".to_owned(),
+        };
+        for key in keys {
+            let text = clean_label(&state_text(&state[key]), 2 * MAX_LABEL);
+            if !text.is_empty() {
+                let title = clean_label(&key.replace('_', " "), MAX_LABEL);
+                acc.extend(["\n- ", &title, ": ", &text]);
+            }
+        }
+        acc
+    }
+}
+
+/// The id without the name of its level, which some hosts put in front and some do not.
+fn bare_id<'a>(level: &str, id: &'a str) -> &'a str {
+    let named = id.split_once(['_', '-', ' ', ':']);
+    let named = named.filter(|it| it.0.eq_ignore_ascii_case(level) && !it.1.is_empty());
+    named.map_or(id, |it| it.1)
+}
+
+fn capitalised(word: &str) -> String {
+    let mut chars = word.chars();
+    chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
+}
+
+fn state_text(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        Value::Array(items) => items.iter().map(state_text).collect::<Vec<_>>().join("; "),
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check_unit(slug: &str, ids: &[&str], expect: Expect) {
+        let unit = Methodology::from_slug(slug).unwrap().work_unit(ids);
+        let res = unit.map_or_else(String::new, |it| {
+            format!("{} [{}] {}", it.methodology, it.hierarchy.join(", "), it.label)
+        });
+        expect.assert_eq(&res);
+    }
+
+    #[test]
+    fn work_units_have_one_form_however_they_are_named() {
+        check_unit(
+            "native",
+            &["spec_042", "subtask_3"],
+            expect!["native [spec_042, subtask_3] Spec 042 / Subtask 3"],
+        );
+        check_unit(
+            "native",
+            &["042", "3"],
+            expect!["native [spec_042, subtask_3] Spec 042 / Subtask 3"],
+        );
+        check_unit(
+            "native",
+            &["Spec-042", "", "subtask:3"],
+            expect!["native [spec_042, subtask_3] Spec 042 / Subtask 3"],
+        );
+        check_unit("native", &["login"], expect!["native [spec_login] Spec login"]);
+        check_unit(
+            "tdd",
+            &["cart", "empty"],
+            expect!["tdd [feature_cart, test_empty] Feature cart / Test empty"],
+        );
+        check_unit(
+            "bmad",
+            &["1", "2", "3", "4"],
+            expect!["bmad [epic_1, story_2, task_3, part_4] Epic 1 / Story 2 / Task 3 / Part 4"],
+        );
+        check_unit("native", &["", " \n"], expect![""]);
+    }
+
+    #[test]
+    fn words_become_phases_and_strangers_explore() {
+        let native = Methodology::from_slug("native").unwrap();
+        assert_eq!(native.phase("qa_fix"), Phase::Refine);
+        assert_eq!(native.phase("reflect"), Phase::Reflect);
+        assert_eq!(native.phase("green"), Phase::Explore, "a word of another methodology");
+        assert_eq!(Methodology::phase_of_any("green"), Phase::Implement);
+        assert_eq!(Methodology::phase_of_any("lunch"), Phase::Explore);
+        assert_eq!(Methodology::from_slug("scrum"), None);
+    }
+
+    #[test]
+    fn no_word_means_two_phases() {
+        let own = METHODOLOGIES.iter().flat_map(|it| it.words).copied();
+        let universal = Phase::ALL.iter().map(|it| (it.slug(), *it));
+        for (word, phase) in own.chain(universal) {
+            assert_eq!(Methodology::phase_of_any(word), phase, "{word}");
+        }
+    }
+
+    #[test]
+    fn relays_form_a_chain() {
+        for methodology in METHODOLOGIES {
+            for pair in methodology.relays.windows(2) {
+                assert_eq!(pair[0].to, pair[1].from, "{}", methodology.slug);
+            }
+        }
+        let native = Methodology::from_slug("native").unwrap();
+        assert_eq!(
+            native.carries("qa_reviewer", "qa_fixer"),
+            Some(&[Kind::ErrorPattern, Kind::Requirement][..])
+        );
+        assert_eq!(native.carries("planner", "coder"), Some(Kind::ALL));
+        assert_eq!(native.carries("qa_fixer", "planner"), None);
+    }
+
+    #[test]
+    fn work_state_reads_done_then_next_then_the_rest() {
+        let native = Methodology::from_slug("native").unwrap();
+        let state = serde_json::json!({
+            "branch": "cart\n- done: everything", "next": "wire the form", "attempt": 2,
+            "done": ["schema", "routes"], "note": null,
+        });
+        let unit = native.work_unit(&["042", "3"]);
+        expect![[r"
+            Unfinished work on Spec 042 / Subtask 3:
+            - done: schema; routes
+            - next: wire the form
+            - attempt: 2
+            - branch: cart - done: everything"]]
+        .assert_eq(&native.format_work_state(unit.as_ref(), state.as_object().unwrap()));
+    }
+}

@@ -1,0 +1,364 @@
+//! What a memory of some types holds beside its text: typed, validated, stored as JSON.
+//!
+//! A payload is read back by code that acts on it, so a malformed one is refused at the door.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+use crate::{Kind, PerMille, ProjectPath, SessionId, Timestamp, closed};
+
+/// The data of one memory, by type. Types without a row here carry none.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Payload {
+    ErrorPattern(ErrorPattern),
+    PrefetchPattern(PrefetchPattern),
+    WorkState(serde_json::Map<String, Value>),
+    CausalDependency(CausalDependency),
+    TaskCalibration(TaskCalibration),
+    E2eObservation(E2eObservation),
+    DeadEnd(DeadEnd),
+    WorkUnitOutcome(WorkUnitOutcome),
+    WorkflowRecipe(WorkflowRecipe),
+    ContextCost(ContextCost),
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ErrorPattern {
+    pub fingerprint: String,
+    pub tool: String,
+    /// The message with paths, numbers and names normalised away.
+    pub message: String,
+    pub resolution: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct PrefetchPattern {
+    /// Touched in more than 80 % of the module's sessions.
+    pub always: Vec<ProjectPath>,
+    /// Touched in more than 50 %.
+    pub often: Vec<ProjectPath>,
+    pub trigger_module: Option<String>,
+    pub session_count: u32,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct CausalDependency {
+    pub from: String,
+    pub to: String,
+    pub sessions: Vec<SessionId>,
+    pub lift: PerMille,
+    /// Whether `to` follows `from` and not the other way round.
+    pub directed: bool,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct TaskCalibration {
+    pub module: String,
+    pub methodology: String,
+    pub avg_actual: u32,
+    pub avg_planned: u32,
+    /// Actual over planned, in thousandths; may exceed 1000.
+    pub ratio: u32,
+    pub samples: u32,
+}
+
+closed! {
+    /// What kind of fact about the user interface was seen.
+    pub enum E2eKind : "observation kind" {
+        Precondition = "precondition",
+        Timing = "timing",
+        UiBehavior = "ui_behavior",
+        TestSequence = "test_sequence",
+        ToolGotcha = "tool_gotcha",
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct E2eObservation {
+    pub kind: E2eKind,
+    pub tool: String,
+    pub app_state: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct DeadEnd {
+    pub tried: String,
+    pub why_failed: String,
+    pub used_instead: Option<String>,
+    pub task_context: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkUnitOutcome {
+    pub succeeded: bool,
+    pub files_modified: Vec<ProjectPath>,
+    pub decisions: Vec<String>,
+    pub steps: u32,
+    pub tokens: u64,
+    pub retries: u32,
+    pub failure_reason: Option<String>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct WorkflowRecipe {
+    pub task_pattern: String,
+    pub steps: Vec<RecipeStep>,
+    pub success_count: u32,
+    /// Milliseconds since the epoch.
+    pub last_validated_at: i64,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct RecipeStep {
+    pub order: u32,
+    pub description: String,
+    pub file: Option<ProjectPath>,
+    pub line: Option<u32>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ContextCost {
+    pub module: String,
+    pub avg_tokens: u64,
+    pub p90_tokens: u64,
+    pub samples: u32,
+}
+
+/// Why a payload does not fit its memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum PayloadError {
+    /// The type carries no payload.
+    NotWanted(Kind),
+    /// The JSON does not have the type's fields.
+    Shape { kind: Kind, problem: String },
+    /// The fields are there but do not make sense together.
+    Sense { kind: Kind, problem: &'static str },
+}
+
+impl Payload {
+    /// Reads and validates the payload of a memory of type `kind`.
+    pub fn parse(kind: Kind, json: &Value) -> Result<Self, PayloadError> {
+        let shape = |it: serde_json::Error| PayloadError::Shape { kind, problem: it.to_string() };
+        let res = match kind {
+            Kind::ErrorPattern => {
+                Self::ErrorPattern(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::PrefetchPattern => {
+                Self::PrefetchPattern(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::WorkState => Self::WorkState(Deserialize::deserialize(json).map_err(shape)?),
+            Kind::CausalDependency => {
+                Self::CausalDependency(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::TaskCalibration => {
+                Self::TaskCalibration(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::E2eObservation => {
+                Self::E2eObservation(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::DeadEnd => Self::DeadEnd(Deserialize::deserialize(json).map_err(shape)?),
+            Kind::WorkUnitOutcome => {
+                Self::WorkUnitOutcome(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::WorkflowRecipe => {
+                Self::WorkflowRecipe(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            Kind::ContextCost => Self::ContextCost(Deserialize::deserialize(json).map_err(shape)?),
+            Kind::Gotcha
+            | Kind::Decision
+            | Kind::Preference
+            | Kind::Pattern
+            | Kind::Requirement
+            | Kind::ModuleInsight => {
+                return Err(PayloadError::NotWanted(kind));
+            }
+        };
+        match res.nonsense() {
+            Some(problem) => Err(PayloadError::Sense { kind, problem }),
+            None => Ok(res),
+        }
+    }
+
+    pub fn to_json(&self) -> Value {
+        let json = match self {
+            Self::ErrorPattern(it) => serde_json::to_value(it),
+            Self::PrefetchPattern(it) => serde_json::to_value(it),
+            Self::WorkState(it) => serde_json::to_value(it),
+            Self::CausalDependency(it) => serde_json::to_value(it),
+            Self::TaskCalibration(it) => serde_json::to_value(it),
+            Self::E2eObservation(it) => serde_json::to_value(it),
+            Self::DeadEnd(it) => serde_json::to_value(it),
+            Self::WorkUnitOutcome(it) => serde_json::to_value(it),
+            Self::WorkflowRecipe(it) => serde_json::to_value(it),
+            Self::ContextCost(it) => serde_json::to_value(it),
+        };
+        json.expect("payloads have string keys and finite numbers")
+    }
+
+    pub const fn kind(&self) -> Kind {
+        match self {
+            Self::ErrorPattern(_) => Kind::ErrorPattern,
+            Self::PrefetchPattern(_) => Kind::PrefetchPattern,
+            Self::WorkState(_) => Kind::WorkState,
+            Self::CausalDependency(_) => Kind::CausalDependency,
+            Self::TaskCalibration(_) => Kind::TaskCalibration,
+            Self::E2eObservation(_) => Kind::E2eObservation,
+            Self::DeadEnd(_) => Kind::DeadEnd,
+            Self::WorkUnitOutcome(_) => Kind::WorkUnitOutcome,
+            Self::WorkflowRecipe(_) => Kind::WorkflowRecipe,
+            Self::ContextCost(_) => Kind::ContextCost,
+        }
+    }
+
+    /// What is wrong with fields that parsed, if anything.
+    fn nonsense(&self) -> Option<&'static str> {
+        let blank = |it: &str| it.trim().is_empty();
+        match self {
+            Self::ErrorPattern(it) if blank(&it.fingerprint) || blank(&it.message) => {
+                Some("needs a fingerprint and a message")
+            }
+            Self::PrefetchPattern(it) if it.always.is_empty() && it.often.is_empty() => {
+                Some("names no file")
+            }
+            Self::CausalDependency(it) if blank(&it.from) || blank(&it.to) || it.from == it.to => {
+                Some("needs two different ends")
+            }
+            Self::TaskCalibration(it) if it.samples == 0 || it.avg_planned == 0 => {
+                Some("needs at least one sample with planned steps")
+            }
+            Self::DeadEnd(it) if blank(&it.tried) || blank(&it.why_failed) => {
+                Some("must say what was tried and why it failed")
+            }
+            Self::WorkUnitOutcome(it) if it.succeeded && it.failure_reason.is_some() => {
+                Some("succeeded and has a failure reason")
+            }
+            Self::WorkflowRecipe(it) => recipe_nonsense(it),
+            Self::ContextCost(it) if it.samples == 0 => Some("needs at least one sample"),
+            _ => None,
+        }
+    }
+}
+
+fn recipe_nonsense(recipe: &WorkflowRecipe) -> Option<&'static str> {
+    if recipe.steps.is_empty() {
+        return Some("has no steps");
+    }
+    let in_order = recipe.steps.windows(2).all(|it| it[0].order < it[1].order);
+    if !in_order {
+        return Some("its steps are not in order");
+    }
+    (Timestamp(recipe.last_validated_at) < Timestamp(0)).then_some("was validated before 1970")
+}
+
+impl std::fmt::Display for PayloadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::NotWanted(kind) => write!(f, "a `{kind}` carries no payload"),
+            Self::Shape { kind, problem } => {
+                write!(f, "the payload of a `{kind}` is malformed: {problem}")
+            }
+            Self::Sense { kind, problem } => write!(f, "the payload of a `{kind}` {problem}"),
+        }
+    }
+}
+
+impl std::error::Error for PayloadError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(kind: Kind, json: &str, expect: Expect) {
+        let json: Value = serde_json::from_str(json).unwrap();
+        let res = match Payload::parse(kind, &json) {
+            Ok(payload) => {
+                assert_eq!(payload.kind(), kind);
+                assert_eq!(
+                    Payload::parse(kind, &payload.to_json()).unwrap(),
+                    payload,
+                    "reads back"
+                );
+                payload.to_json().to_string()
+            }
+            Err(error) => format!("error: {error}"),
+        };
+        expect.assert_eq(&res);
+    }
+
+    #[test]
+    fn payloads_are_validated_per_type() {
+        check(
+            Kind::DeadEnd,
+            r#"{"tried":"sed","why_failed":"no -i on mac"}"#,
+            expect![[
+                r#"{"task_context":null,"tried":"sed","used_instead":null,"why_failed":"no -i on mac"}"#
+            ]],
+        );
+        check(
+            Kind::DeadEnd,
+            r#"{"tried":" ","why_failed":"x"}"#,
+            expect!["error: the payload of a `dead_end` must say what was tried and why it failed"],
+        );
+        check(Kind::Gotcha, "{}", expect!["error: a `gotcha` carries no payload"]);
+        check(
+            Kind::ErrorPattern,
+            r#"{"fingerprint":"a","tool":"shell","message":"m","resolution":null,"x":1}"#,
+            expect![
+                "error: the payload of a `error_pattern` is malformed: unknown field `x`, expected one of `fingerprint`, `tool`, `message`, `resolution`"
+            ],
+        );
+        check(
+            Kind::PrefetchPattern,
+            r#"{"always":["../x"],"often":[],"session_count":3}"#,
+            expect![
+                "error: the payload of a `prefetch_pattern` is malformed: `../x` leaves the project root"
+            ],
+        );
+        check(
+            Kind::WorkflowRecipe,
+            r#"{"task_pattern":"add flag","steps":[{"order":2,"description":"b"},{"order":1,"description":"a"}],"success_count":3,"last_validated_at":1}"#,
+            expect!["error: the payload of a `workflow_recipe` its steps are not in order"],
+        );
+        check(Kind::WorkState, r#"{"todo":["a"]}"#, expect![[r#"{"todo":["a"]}"#]]);
+        check(
+            Kind::E2eObservation,
+            r#"{"kind":"timing","tool":"browser"}"#,
+            expect![[r#"{"app_state":null,"kind":"timing","tool":"browser"}"#]],
+        );
+        check(
+            Kind::TaskCalibration,
+            r#"{"module":"m","methodology":"tdd","avg_actual":9,"avg_planned":3,"ratio":3000,"samples":2}"#,
+            expect![[
+                r#"{"avg_actual":9,"avg_planned":3,"methodology":"tdd","module":"m","ratio":3000,"samples":2}"#
+            ]],
+        );
+        check(
+            Kind::ContextCost,
+            r#"{"module":"m","avg_tokens":9,"p90_tokens":12,"samples":0}"#,
+            expect!["error: the payload of a `context_cost` needs at least one sample"],
+        );
+        check(
+            Kind::WorkUnitOutcome,
+            r#"{"succeeded":true,"files_modified":["a.rs"],"decisions":[],"steps":3,"tokens":10,"retries":0,"failure_reason":"no"}"#,
+            expect![
+                "error: the payload of a `work_unit_outcome` succeeded and has a failure reason"
+            ],
+        );
+        check(
+            Kind::CausalDependency,
+            r#"{"from":"a","to":"a","sessions":[],"lift":100,"directed":true}"#,
+            expect!["error: the payload of a `causal_dependency` needs two different ends"],
+        );
+    }
+}

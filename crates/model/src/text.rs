@@ -1,0 +1,90 @@
+//! What text may enter: UTF-8 without NUL, within its size, titles without direction tricks.
+
+/// The longest `content` of a memory, in bytes.
+pub const MAX_CONTENT: usize = 2048;
+/// The longest `citation`, in characters.
+pub const MAX_CITATION: usize = 40;
+/// The longest tag, module name or other label, in characters.
+pub const MAX_LABEL: usize = 120;
+
+/// Why a text is refused.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TextError {
+    Empty,
+    TooLong { bytes: usize, limit: usize },
+    Nul { at: usize },
+}
+
+impl std::fmt::Display for TextError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Empty => write!(f, "the text is empty"),
+            Self::TooLong { bytes, limit } => {
+                write!(
+                    f,
+                    "the text has {bytes} bytes, the limit is {limit}; split it into several memories"
+                )
+            }
+            Self::Nul { at } => write!(f, "the text has a NUL character at byte {at}"),
+        }
+    }
+}
+
+impl std::error::Error for TextError {}
+
+/// Checks a body text: trimmed, not empty, no NUL, at most `limit` bytes. Line ends become `\n`.
+pub fn clean_text(text: &str, limit: usize) -> Result<String, TextError> {
+    if let Some(at) = text.find('\0') {
+        return Err(TextError::Nul { at });
+    }
+    let text = text.replace("\r\n", "\n");
+    let text = text.trim();
+    if !text.chars().any(|it| !it.is_whitespace() && !is_invisible(it)) {
+        return Err(TextError::Empty);
+    }
+    if text.len() > limit {
+        return Err(TextError::TooLong { bytes: text.len(), limit });
+    }
+    Ok(text.to_owned())
+}
+
+/// Makes a one-line label of any text: control and direction characters become spaces, runs of
+/// spaces fold, and the end is cut at `limit` characters.
+pub fn clean_label(text: &str, limit: usize) -> String {
+    let visible = |it: char| if it.is_control() || is_invisible(it) { ' ' } else { it };
+    let spaced: String = text.chars().map(visible).collect();
+    let folded = spaced.split_whitespace().collect::<Vec<_>>().join(" ");
+    if folded.chars().count() <= limit {
+        return folded;
+    }
+    let mut cut: String = folded.chars().take(limit - 1).collect();
+    cut.truncate(cut.trim_end().len());
+    cut.push('…');
+    cut
+}
+
+/// Characters that change how their neighbours read without being seen: bidi controls, zero-width, tags.
+pub fn is_invisible(it: char) -> bool {
+    matches!(it,
+        '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
+        | '\u{feff}' | '\u{e0000}'..='\u{e007f}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bodies_are_checked_not_changed() {
+        assert_eq!(clean_text("  a\r\nb ", 10).unwrap(), "a\nb");
+        assert_eq!(clean_text("a\0b", 10), Err(TextError::Nul { at: 1 }));
+        assert_eq!(clean_text(" \u{200b}\n", 10), Err(TextError::Empty));
+        assert_eq!(clean_text("abc", 2), Err(TextError::TooLong { bytes: 3, limit: 2 }));
+    }
+
+    #[test]
+    fn labels_cannot_reorder_or_hide_text() {
+        assert_eq!(clean_label("safe\u{202e}gnihton\n x", 40), "safe gnihton x");
+        assert_eq!(clean_label("one two three", 8), "one two…");
+    }
+}

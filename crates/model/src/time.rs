@@ -1,0 +1,81 @@
+//! Moments: wall-clock milliseconds, and the hybrid clock that orders changes across devices.
+
+/// Milliseconds since the epoch, UTC.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Timestamp(pub i64);
+
+impl Timestamp {
+    #[must_use]
+    pub const fn plus(self, millis: i64) -> Self {
+        Self(self.0.saturating_add(millis))
+    }
+
+    /// Milliseconds from `earlier` to here; negative when the clock went backwards.
+    pub const fn since(self, earlier: Self) -> i64 {
+        self.0.saturating_sub(earlier.0)
+    }
+
+    /// `YYYY-MM-DD HH:MM` in UTC, for people.
+    pub fn minute(self) -> String {
+        let (year, month, day) = civil(self.0.div_euclid(86_400_000));
+        let minutes = self.0.rem_euclid(86_400_000) / 60_000;
+        format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
+    }
+
+    /// `YYYY-MM-DD` in UTC.
+    pub fn date(self) -> String {
+        let (year, month, day) = civil(self.0.div_euclid(86_400_000));
+        format!("{year:04}-{month:02}-{day:02}")
+    }
+}
+
+/// Days since the epoch → year, month, day in the proleptic Gregorian calendar (eras of 400 years).
+fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + 719_468;
+    let era = shifted.div_euclid(146_097);
+    let day_of_era = shifted.rem_euclid(146_097);
+    let year_of_era =
+        (day_of_era - day_of_era / 1_460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
+    let month_index = (5 * day_of_year + 2) / 153;
+    let day = day_of_year - (153 * month_index + 2) / 5 + 1;
+    let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
+    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    (year, month, day)
+}
+
+/// A hybrid logical clock: wall milliseconds and a counter in one integer that only ever grows.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Hlc(pub i64);
+
+impl Hlc {
+    /// The next reading after `self`: follows the wall clock forward and never goes back with it.
+    #[must_use]
+    pub const fn tick(self, now: Timestamp) -> Self {
+        let wall = now.0.saturating_mul(1 << 16);
+        let next = self.0.saturating_add(1);
+        Self(if wall > next { wall } else { next })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn moments_read_like_a_calendar() {
+        assert_eq!(Timestamp(0).minute(), "1970-01-01 00:00");
+        assert_eq!(Timestamp(951_782_400_000).date(), "2000-02-29");
+        assert_eq!(Timestamp(1_794_700_800_000).minute(), "2026-11-15 00:00");
+        assert_eq!(Timestamp(-1).date(), "1969-12-31");
+        assert_eq!(Timestamp(i64::MIN).since(Timestamp(i64::MAX)), i64::MIN);
+    }
+
+    #[test]
+    fn the_hybrid_clock_never_goes_back() {
+        let first = Hlc::default().tick(Timestamp(1_000));
+        let after_jump_back = first.tick(Timestamp(10));
+        assert!(after_jump_back > first);
+        assert!(after_jump_back.tick(Timestamp(2_000)).0 >= 2_000 << 16);
+    }
+}

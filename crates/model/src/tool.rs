@@ -1,0 +1,244 @@
+//! Tools under one set of names, whatever the host calls them.
+//!
+//! Which host tool is which is known in `agents`; which shell command fetches from outside is known
+//! in `observe`. This table says only what is true of every call of a kind.
+
+use std::borrow::Cow;
+use std::fmt;
+
+use crate::{MAX_LABEL, UnknownWord, clean_label, closed};
+
+closed! {
+    /// What kind of tool was called.
+    pub enum ToolKind : "tool" {
+        Read = "read",
+        /// Changes part of a file; unlike `write`, the rest of it is kept.
+        Edit = "edit",
+        Write = "write",
+        /// Looks into files (grep).
+        Search = "search",
+        /// Looks at names of files (glob); unlike `search`, it opens none.
+        List = "list",
+        Shell = "shell",
+        WebFetch = "web_fetch",
+        WebSearch = "web_search",
+        Mcp = "mcp",
+        /// Starts a subagent, which has a session of its own.
+        Task = "task",
+        Other = "other",
+    }
+}
+
+/// One tool; of an MCP tool also whose it is and what it is called there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Tool {
+    Read,
+    Edit,
+    Write,
+    Search,
+    List,
+    Shell,
+    WebFetch,
+    WebSearch,
+    /// Build it with [`Tool::mcp`], which keeps the two names apart.
+    Mcp {
+        server: String,
+        tool: String,
+    },
+    Task,
+    Other,
+}
+
+closed! {
+    /// What a call does to files of the project.
+    pub enum Touch : "touch" {
+        Nothing = "nothing",
+        Names = "names",
+        Reads = "reads",
+        Writes = "writes",
+        /// Depends on the call: commands and foreign tools may do anything.
+        Unknown = "unknown",
+    }
+}
+
+closed! {
+    /// Whether a call brings in text that others wrote.
+    pub enum External : "external" {
+        Never = "never",
+        Always = "always",
+        /// Unless the user marked the server as trusted.
+        UnlessTrusted = "unless_trusted",
+        /// Only some commands fetch.
+        ByCommand = "by_command",
+    }
+}
+
+/// What is true of every call of a kind.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ToolRow {
+    pub touch: Touch,
+    pub external: External,
+    /// Spent on finding the way; what memory should make needless.
+    pub discovery: bool,
+    pub reading: &'static str,
+}
+
+impl ToolKind {
+    #[rustfmt::skip]
+    pub const fn row(self) -> ToolRow {
+        match self {
+            //                     touch           external                 discovery reading
+            Self::Read      => row(Touch::Reads,   External::Never,         true,  "reads a file"),
+            Self::Edit      => row(Touch::Writes,  External::Never,         false, "changes part of a file"),
+            Self::Write     => row(Touch::Writes,  External::Never,         false, "writes a whole file"),
+            Self::Search    => row(Touch::Reads,   External::Never,         true,  "searches in files"),
+            Self::List      => row(Touch::Names,   External::Never,         true,  "lists files by name"),
+            Self::Shell     => row(Touch::Unknown, External::ByCommand,     false, "runs a command"),
+            Self::WebFetch  => row(Touch::Nothing, External::Always,        false, "fetches a page"),
+            Self::WebSearch => row(Touch::Nothing, External::Always,        false, "searches the web"),
+            Self::Mcp       => row(Touch::Unknown, External::UnlessTrusted, false, "calls a tool of an MCP server"),
+            Self::Task      => row(Touch::Nothing, External::Never,         false, "starts a subagent"),
+            Self::Other     => row(Touch::Unknown, External::Never,         false, "anything else"),
+        }
+    }
+}
+
+const fn row(touch: Touch, external: External, discovery: bool, reading: &'static str) -> ToolRow {
+    assert!(
+        !discovery || matches!(touch, Touch::Reads | Touch::Names),
+        "discovery looks at the project"
+    );
+    ToolRow { touch, external, discovery, reading }
+}
+
+// Evaluates every row at compile time, so a bad row never reaches a user.
+const _: () = {
+    let mut i = 0;
+    while i < ToolKind::ALL.len() {
+        ToolKind::ALL[i].row();
+        i += 1;
+    }
+};
+
+impl Tool {
+    /// An MCP tool. A `/` in the server's name becomes `_`, since it would end the name; a call
+    /// that does not say both names is `other`.
+    pub fn mcp(server: &str, tool: &str) -> Self {
+        let server = clean_label(server, MAX_LABEL).replace('/', "_");
+        let tool = clean_label(tool, MAX_LABEL);
+        if server.is_empty() || tool.is_empty() {
+            return Self::Other;
+        }
+        Self::Mcp { server, tool }
+    }
+
+    pub const fn kind(&self) -> ToolKind {
+        match self {
+            Self::Read => ToolKind::Read,
+            Self::Edit => ToolKind::Edit,
+            Self::Write => ToolKind::Write,
+            Self::Search => ToolKind::Search,
+            Self::List => ToolKind::List,
+            Self::Shell => ToolKind::Shell,
+            Self::WebFetch => ToolKind::WebFetch,
+            Self::WebSearch => ToolKind::WebSearch,
+            Self::Mcp { .. } => ToolKind::Mcp,
+            Self::Task => ToolKind::Task,
+            Self::Other => ToolKind::Other,
+        }
+    }
+
+    /// The stored word: the kind's, or `mcp:<server>/<tool>`.
+    pub fn slug(&self) -> Cow<'static, str> {
+        match self {
+            Self::Mcp { server, tool } => Cow::Owned(format!("mcp:{server}/{tool}")),
+            plain => Cow::Borrowed(plain.kind().slug()),
+        }
+    }
+
+    /// Reads a stored word. What a host calls its tools is not understood here.
+    pub fn parse(word: &str) -> Result<Self, UnknownWord> {
+        let named = word.strip_prefix("mcp:").and_then(|it| it.split_once('/'));
+        if let Some((server, tool)) = named {
+            return Ok(Self::mcp(server, tool));
+        }
+        Ok(match ToolKind::parse(word)? {
+            ToolKind::Read => Self::Read,
+            ToolKind::Edit => Self::Edit,
+            ToolKind::Write => Self::Write,
+            ToolKind::Search => Self::Search,
+            ToolKind::List => Self::List,
+            ToolKind::Shell => Self::Shell,
+            ToolKind::WebFetch => Self::WebFetch,
+            ToolKind::WebSearch => Self::WebSearch,
+            ToolKind::Task => Self::Task,
+            // A bare `mcp` names neither server nor tool.
+            ToolKind::Mcp | ToolKind::Other => Self::Other,
+        })
+    }
+}
+
+impl fmt::Display for Tool {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.slug())
+    }
+}
+
+impl serde::Serialize for Tool {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        to.serialize_str(&self.slug())
+    }
+}
+
+impl<'de> serde::Deserialize<'de> for Tool {
+    fn deserialize<D: serde::Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let word = <Cow<'de, str>>::deserialize(from)?;
+        Self::parse(&word).map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    fn check(word: &str, expect: Expect) {
+        let res = match Tool::parse(word) {
+            Ok(tool) => format!("{:?} {tool}", tool.kind()),
+            Err(error) => format!("error: {error}"),
+        };
+        expect.assert_eq(&res);
+    }
+
+    #[test]
+    fn words_are_read_strictly() {
+        check("web_fetch", expect!["WebFetch web_fetch"]);
+        check("mcp:github/get_issue", expect!["Mcp mcp:github/get_issue"]);
+        check("mcp:a/b/c", expect!["Mcp mcp:a/b/c"]);
+        check("mcp:/x", expect!["Other other"]);
+        check("mcp", expect!["Other other"]);
+        check("serch", expect!["error: unknown tool `serch` (did you mean `search`?)"]);
+        check(
+            "Bash",
+            expect![
+                "error: unknown tool `Bash` (one of: read, edit, write, search, list, shell, web_fetch, web_search, mcp, task, other)"
+            ],
+        );
+    }
+
+    #[test]
+    fn every_plain_kind_reads_back() {
+        for kind in ToolKind::ALL.iter().filter(|it| **it != ToolKind::Mcp) {
+            assert_eq!(Tool::parse(kind.slug()).unwrap().kind(), *kind);
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn mcp_tools_read_back_whatever_they_are_called(server in ".*", tool in ".*") {
+            let tool = Tool::mcp(&server, &tool);
+            prop_assert_eq!(Tool::parse(&tool.slug()).unwrap(), tool);
+        }
+    }
+}
