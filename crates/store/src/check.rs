@@ -1,0 +1,185 @@
+//! Looking for damage: the mark against the sequence, rows against their hashes, indexes against rows.
+
+use model::{MemoryId, Timestamp};
+
+use crate::apply::{META, SET_META};
+use crate::layout::Home;
+use crate::mark::{Mark, Reading};
+use crate::query::{Db, Query, both, local};
+use crate::row::{DamagedRow, columns, read_memory};
+use crate::{Error, memories};
+
+/// Something that is not as it was saved. Every finding is reported; none is served over.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Finding {
+    /// Acknowledged changes are gone; `known` names those the mark still remembers.
+    Lost { from: i64, to: i64, known: Vec<MemoryId> },
+    /// A memory's row is damaged and withheld.
+    Row(DamagedRow),
+    /// An older version of a memory is damaged; the memory itself is not.
+    Version(DamagedRow),
+    /// There are fewer rows than were saved.
+    Count { table: &'static str, saved: i64, found: i64 },
+    /// The database itself says something is wrong.
+    Database(String),
+    /// The search index disagrees with the rows; it can be rebuilt.
+    SearchIndex(String),
+    /// The sidecar that would show a loss cannot be read; the next write renews it.
+    MarkUnreadable,
+}
+
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &NOTE_LOSS,
+    &OPEN_LOSSES,
+    &TAKE_NOTE,
+    &RECENT_CHANGES,
+    &EVERY_ROW,
+    &EVERY_VERSION,
+    &N_VERSIONS,
+    &FTS_CHECK,
+];
+
+const NOTE_LOSS: Query =
+    both("note_loss", "INSERT INTO losses (from_seq, to_seq, noticed_at) VALUES (?1, ?2, ?3)");
+const OPEN_LOSSES: Query = both(
+    "open_losses",
+    "SELECT from_seq, to_seq FROM losses WHERE noted_at IS NULL ORDER BY from_seq",
+);
+const TAKE_NOTE: Query =
+    both("take_note", "UPDATE losses SET noted_at = ?1 WHERE noted_at IS NULL");
+const RECENT_CHANGES: Query = both(
+    "recent_changes",
+    "SELECT seq, id FROM changes WHERE seq > ?1 AND id IS NOT NULL ORDER BY seq DESC LIMIT 64",
+);
+const EVERY_ROW: Query =
+    both("every_row", concat!("SELECT ", columns!(), " FROM memories ORDER BY n"));
+const EVERY_VERSION: Query =
+    both("every_version", concat!("SELECT ", columns!(), " FROM memory_versions ORDER BY k"));
+const N_VERSIONS: Query = both("n_versions", "SELECT count(*) FROM memory_versions");
+const FTS_CHECK: Query = local(
+    "fts_check",
+    "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
+);
+
+/// Compares the open database with its mark; only looks.
+pub(crate) fn against_mark(db: &Db, home: &Home) -> Result<Vec<Finding>, Error> {
+    // The mark is read first: it is written after the commit, so it can only be behind.
+    let reading = Mark::read(&home.beside("mark"))?;
+    let mut res = open_losses(db)?;
+    let seq = db.number(&META, &[&"seq"])?;
+    match reading {
+        Reading::Mark(mark) if mark_seq(&mark) > seq => res.push(lost(&mark, seq)),
+        Reading::Unreadable => res.push(Finding::MarkUnreadable),
+        Reading::Mark(_) | Reading::Absent => {}
+    }
+    Ok(res)
+}
+
+/// Compares the database with its mark before writing. A loss is written down, and the sequence
+/// moves past it: numbers are not used twice, and the loss is not papered over by new changes.
+pub(crate) fn settle_mark(db: &Db, home: &Home, now: Timestamp) -> Result<(), Error> {
+    let seq = db.number(&META, &[&"seq"])?;
+    let Reading::Mark(mark) = Mark::read(&home.beside("mark"))? else {
+        return Ok(());
+    };
+    if mark_seq(&mark) <= seq {
+        return Ok(());
+    }
+    db.batch("BEGIN IMMEDIATE")?;
+    db.run(&NOTE_LOSS, &[&(seq + 1), &mark_seq(&mark), &now.0])?;
+    db.run(&SET_META, &[&"seq", &mark_seq(&mark)])?;
+    db.batch("COMMIT")
+}
+
+/// Renews the mark from what is committed.
+pub(crate) fn advance_mark(db: &Db, home: &Home) -> Result<(), Error> {
+    let path = home.beside("mark");
+    let mut mark = match Mark::read(&path)? {
+        Reading::Mark(mark) => mark,
+        Reading::Absent | Reading::Unreadable => Mark::default(),
+    };
+    let seq = db.number(&META, &[&"seq"])?;
+    if mark_seq(&mark) >= seq {
+        return Ok(());
+    }
+    let mut changed = db.select(&RECENT_CHANGES, &[&mark_seq(&mark)], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+    })?;
+    changed.reverse();
+    let changed: Vec<_> = changed
+        .iter()
+        .filter_map(|it| Some((it.0.unsigned_abs(), MemoryId::from_bytes(&it.1)?)))
+        .collect();
+    mark.advance(seq.unsigned_abs(), &changed);
+    mark.write(&path)
+}
+
+/// Takes note of every loss found so far: it is no longer reported.
+pub(crate) fn take_note(db: &Db, now: Timestamp) -> Result<usize, Error> {
+    db.run(&TAKE_NOTE, &[&now.0])
+}
+
+/// The complete examination of a file by itself: structure, rows, versions, counts.
+pub(crate) fn examine(db: &Db) -> Result<Vec<Finding>, Error> {
+    let mut res: Vec<Finding> = integrity(db)?.into_iter().map(Finding::Database).collect();
+    let rows = db.select(&EVERY_ROW, &[], |row| read_memory(row, 0))?;
+    let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    res.extend(rows.into_iter().filter_map(Result::err).map(Finding::Row));
+    let versions = db.select(&EVERY_VERSION, &[], |row| read_memory(row, 0))?;
+    res.extend(versions.into_iter().filter_map(Result::err).map(Finding::Version));
+    res.extend(count_finding(db, "memories", "n_memories", found)?);
+    res.extend(count_finding(db, "memory_versions", "n_versions", db.number(&N_VERSIONS, &[])?)?);
+    Ok(res)
+}
+
+/// The cheap examination behind an empty answer: is it empty, or did something go missing?
+pub(crate) fn doubt(db: &Db) -> Result<Vec<Finding>, Error> {
+    let found = memories::total(db)?;
+    let mut res: Vec<Finding> =
+        count_finding(db, "memories", "n_memories", found)?.into_iter().collect();
+    let answer = db.pragma("PRAGMA quick_check(1)")?;
+    if answer != "ok" {
+        res.push(Finding::Database(answer));
+    }
+    Ok(res)
+}
+
+/// Asks the search index to check itself against the rows; needs a connection that may write.
+pub(crate) fn search_index(db: &Db) -> Option<Finding> {
+    match db.run(&FTS_CHECK, &[]) {
+        Ok(_) => None,
+        Err(error) => Some(Finding::SearchIndex(error.to_string())),
+    }
+}
+
+fn count_finding(
+    db: &Db,
+    table: &'static str,
+    key: &str,
+    found: i64,
+) -> Result<Option<Finding>, Error> {
+    let saved = db.number(&META, &[&key])?;
+    Ok((saved != found).then_some(Finding::Count { table, saved, found }))
+}
+
+/// What the database's own check says, other than `ok`.
+fn integrity(db: &Db) -> Result<Vec<String>, Error> {
+    let check = local("integrity", "PRAGMA integrity_check(20)");
+    let lines = db.select(&check, &[], |row| row.get::<_, String>(0))?;
+    Ok(lines.into_iter().filter(|it| it != "ok").collect())
+}
+
+fn open_losses(db: &Db) -> Result<Vec<Finding>, Error> {
+    db.select(&OPEN_LOSSES, &[], |row| {
+        Ok(Finding::Lost { from: row.get(0)?, to: row.get(1)?, known: Vec::new() })
+    })
+}
+
+fn lost(mark: &Mark, seq: i64) -> Finding {
+    Finding::Lost { from: seq + 1, to: mark_seq(mark), known: mark.after(seq.unsigned_abs()) }
+}
+
+fn mark_seq(mark: &Mark) -> i64 {
+    i64::try_from(mark.seq).unwrap_or(i64::MAX)
+}

@@ -1,0 +1,207 @@
+-- The memory schema: the row is the record, everything around it is an index that can be rebuilt.
+
+CREATE TABLE meta (
+  key   TEXT PRIMARY KEY,
+  value INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+INSERT INTO meta (key, value) VALUES ('seq', 0), ('hlc', 0), ('last_used', 0), ('n_memories', 0), ('n_versions', 0);
+
+CREATE TABLE memories (
+  n                 INTEGER PRIMARY KEY,
+  id                BLOB NOT NULL UNIQUE CHECK (length(id) = 16),
+  short             TEXT NOT NULL,
+  project           BLOB,
+  type              TEXT NOT NULL,
+  source            TEXT NOT NULL,
+  scope             TEXT NOT NULL,
+  visibility        TEXT NOT NULL,
+  content           TEXT NOT NULL,
+  summary           TEXT NOT NULL,
+  citation          TEXT NOT NULL,
+  confidence        INTEGER NOT NULL CHECK (confidence BETWEEN 0 AND 1000),
+  tags              TEXT NOT NULL,
+  files             TEXT NOT NULL,
+  modules           TEXT NOT NULL,
+  anchors           TEXT NOT NULL,
+  work_unit         TEXT,
+  session           BLOB,
+  provenance        TEXT NOT NULL,
+  commit_id         TEXT,
+  branch            TEXT,
+  relations         TEXT NOT NULL,
+  half_life_days    INTEGER,
+  needs_review      INTEGER NOT NULL,
+  user_verified     INTEGER NOT NULL,
+  pinned            INTEGER NOT NULL,
+  tainted           INTEGER NOT NULL,
+  deprecated_at     INTEGER,
+  deprecated_reason TEXT,
+  stale_at          INTEGER,
+  deleted_at        INTEGER,
+  payload           TEXT,
+  created_by        TEXT NOT NULL,
+  created_at        INTEGER NOT NULL,
+  updated_at        INTEGER NOT NULL,
+  version           INTEGER NOT NULL,
+  hlc               INTEGER NOT NULL,
+  hash              BLOB NOT NULL,
+  access_count      INTEGER NOT NULL,
+  used_count        INTEGER NOT NULL,
+  last_accessed_at  INTEGER,
+  last_used_at      INTEGER
+) STRICT;
+CREATE INDEX memories_short ON memories (short);
+CREATE INDEX memories_type ON memories (type);
+CREATE INDEX memories_deleted ON memories (deleted_at) WHERE deleted_at IS NOT NULL;
+
+CREATE TABLE memory_files (
+  file TEXT NOT NULL,
+  n    INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  PRIMARY KEY (file, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_files_n ON memory_files (n);
+
+CREATE TABLE memory_modules (
+  module TEXT NOT NULL,
+  n      INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  PRIMARY KEY (module, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_modules_n ON memory_modules (n);
+
+CREATE TABLE memory_tags (
+  tag TEXT NOT NULL,
+  n   INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  PRIMARY KEY (tag, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_tags_n ON memory_tags (n);
+
+CREATE TABLE memory_relations (
+  n      INTEGER NOT NULL REFERENCES memories (n) ON DELETE CASCADE,
+  kind   TEXT NOT NULL,
+  target BLOB NOT NULL,
+  PRIMARY KEY (target, kind, n)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX memory_relations_n ON memory_relations (n);
+
+-- Derived text: what is searched, with identifiers expanded. One row per memory that is not deleted.
+CREATE TABLE memory_text (
+  n       INTEGER PRIMARY KEY REFERENCES memories (n) ON DELETE CASCADE,
+  content TEXT NOT NULL,
+  tags    TEXT NOT NULL,
+  files   TEXT NOT NULL
+) STRICT;
+CREATE VIRTUAL TABLE memories_fts USING fts5 (
+  content, tags, files, content='memory_text', content_rowid='n', tokenize='porter unicode61'
+);
+INSERT INTO memories_fts (memories_fts, rank) VALUES ('secure-delete', 1);
+CREATE TRIGGER memory_text_added AFTER INSERT ON memory_text BEGIN
+  INSERT INTO memories_fts (rowid, content, tags, files) VALUES (new.n, new.content, new.tags, new.files);
+END;
+CREATE TRIGGER memory_text_removed AFTER DELETE ON memory_text BEGIN
+  INSERT INTO memories_fts (memories_fts, rowid, content, tags, files)
+  VALUES ('delete', old.n, old.content, old.tags, old.files);
+END;
+
+-- What a memory was before each change; the same columns, the same hash.
+CREATE TABLE memory_versions (
+  k                 INTEGER PRIMARY KEY,
+  batch             INTEGER NOT NULL,
+  id                BLOB NOT NULL,
+  project           BLOB,
+  type              TEXT NOT NULL,
+  source            TEXT NOT NULL,
+  scope             TEXT NOT NULL,
+  visibility        TEXT NOT NULL,
+  content           TEXT NOT NULL,
+  summary           TEXT NOT NULL,
+  citation          TEXT NOT NULL,
+  confidence        INTEGER NOT NULL,
+  tags              TEXT NOT NULL,
+  files             TEXT NOT NULL,
+  modules           TEXT NOT NULL,
+  anchors           TEXT NOT NULL,
+  work_unit         TEXT,
+  session           BLOB,
+  provenance        TEXT NOT NULL,
+  commit_id         TEXT,
+  branch            TEXT,
+  relations         TEXT NOT NULL,
+  half_life_days    INTEGER,
+  needs_review      INTEGER NOT NULL,
+  user_verified     INTEGER NOT NULL,
+  pinned            INTEGER NOT NULL,
+  tainted           INTEGER NOT NULL,
+  deprecated_at     INTEGER,
+  deprecated_reason TEXT,
+  stale_at          INTEGER,
+  deleted_at        INTEGER,
+  payload           TEXT,
+  created_by        TEXT NOT NULL,
+  created_at        INTEGER NOT NULL,
+  updated_at        INTEGER NOT NULL,
+  version           INTEGER NOT NULL,
+  hlc               INTEGER NOT NULL,
+  hash              BLOB NOT NULL,
+  access_count      INTEGER NOT NULL,
+  used_count        INTEGER NOT NULL,
+  last_accessed_at  INTEGER,
+  last_used_at      INTEGER,
+  UNIQUE (id, version)
+) STRICT;
+CREATE INDEX memory_versions_batch ON memory_versions (batch);
+
+-- Who did what, when: one row per transaction, and one per memory it changed. Never any content.
+CREATE TABLE audit (
+  batch     INTEGER PRIMARY KEY,
+  key       TEXT UNIQUE,
+  at        INTEGER NOT NULL,
+  actor     TEXT NOT NULL,
+  action    TEXT NOT NULL,
+  detail    TEXT,
+  undone_by INTEGER
+) STRICT;
+CREATE TABLE changes (
+  seq     INTEGER PRIMARY KEY,
+  batch   INTEGER NOT NULL REFERENCES audit (batch),
+  id      BLOB,
+  version INTEGER NOT NULL
+) STRICT;
+CREATE INDEX changes_batch ON changes (batch);
+CREATE INDEX changes_id ON changes (id);
+
+-- Vectors are plain blobs; search over them happens in process.
+CREATE TABLE embeddings (
+  n      INTEGER PRIMARY KEY,
+  owner  BLOB NOT NULL,
+  model  TEXT NOT NULL,
+  dims   INTEGER NOT NULL,
+  vector BLOB NOT NULL,
+  code   BLOB NOT NULL,
+  UNIQUE (owner, model)
+) STRICT;
+
+CREATE TABLE settings (
+  key   TEXT PRIMARY KEY,
+  value TEXT NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Hashes of the ids of what was erased for good: it must not come back from a backup or a peer.
+CREATE TABLE erase_ledger (
+  id_hash   BLOB PRIMARY KEY,
+  erased_at INTEGER NOT NULL
+) STRICT, WITHOUT ROWID;
+
+-- Stretches of time nobody used the store; they age nothing.
+CREATE TABLE quiet_spans (
+  from_ms INTEGER NOT NULL,
+  to_ms   INTEGER NOT NULL
+) STRICT;
+
+-- Changes that were acknowledged and are gone, until a person has taken note.
+CREATE TABLE losses (
+  from_seq     INTEGER NOT NULL,
+  to_seq       INTEGER NOT NULL,
+  noticed_at   INTEGER NOT NULL,
+  noted_at     INTEGER
+) STRICT;

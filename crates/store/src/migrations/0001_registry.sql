@@ -1,0 +1,17 @@
+-- The user's own file also knows which projects there are and where they were seen.
+
+CREATE TABLE projects (
+  id          BLOB PRIMARY KEY CHECK (length(id) = 16),
+  name        TEXT NOT NULL,
+  root_commit TEXT,
+  remote      TEXT,
+  created_at  INTEGER NOT NULL
+) STRICT;
+
+CREATE TABLE project_places (
+  key_dir   TEXT PRIMARY KEY,
+  dir_key   TEXT,
+  project   BLOB NOT NULL REFERENCES projects (id) ON DELETE CASCADE,
+  last_seen INTEGER NOT NULL
+) STRICT;
+CREATE INDEX project_places_project ON project_places (project);

@@ -1,0 +1,122 @@
+//! Statements as values, and the one way they are run.
+
+use std::path::{Path, PathBuf};
+
+use rusqlite::{Connection, Row, ToSql};
+
+use crate::Error;
+
+/// Where a statement must give the same answer.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// In the local file and on a libSQL server.
+    Both,
+    /// Only in the local file: it speaks of the file itself.
+    Local,
+}
+
+/// One statement: a constant with a name, so that plans, traces and tests can speak of it.
+#[cfg_attr(
+    not(feature = "replay"),
+    expect(dead_code, reason = "names and places are read by the replay tests")
+)]
+pub(crate) struct Query {
+    pub(crate) name: &'static str,
+    pub(crate) sql: &'static str,
+    pub(crate) place: Place,
+}
+
+pub(crate) const fn both(name: &'static str, sql: &'static str) -> Query {
+    Query { name, sql, place: Place::Both }
+}
+
+pub(crate) const fn local(name: &'static str, sql: &'static str) -> Query {
+    Query { name, sql, place: Place::Local }
+}
+
+/// A connection that knows its file and, in the replay tests, writes down what it ran.
+pub(crate) struct Db {
+    pub(crate) conn: Connection,
+    pub(crate) path: PathBuf,
+    #[cfg(feature = "replay")]
+    pub(crate) tape: Option<crate::tape::Tape>,
+}
+
+impl Db {
+    pub(crate) fn new(conn: Connection, path: &Path) -> Self {
+        Self {
+            conn,
+            path: path.to_owned(),
+            #[cfg(feature = "replay")]
+            tape: None,
+        }
+    }
+
+    /// All rows of a question.
+    pub(crate) fn select<T>(
+        &self,
+        query: &Query,
+        params: &[&dyn ToSql],
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let res = (|| {
+            let mut statement = self.conn.prepare_cached(query.sql)?;
+            let mut rows = statement.query(params)?;
+            let mut res = Vec::new();
+            while let Some(row) = rows.next()? {
+                res.push(read(row)?);
+            }
+            Ok(res)
+        })();
+        let res = res.map_err(|it| self.error(&it))?;
+        #[cfg(feature = "replay")]
+        self.record_rows(query, params);
+        Ok(res)
+    }
+
+    /// The first row of a question, if there is one.
+    pub(crate) fn one<T>(
+        &self,
+        query: &Query,
+        params: &[&dyn ToSql],
+        read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Option<T>, Error> {
+        Ok(self.select(query, params, read)?.into_iter().next())
+    }
+
+    /// One integer, for statements that always give one.
+    pub(crate) fn number(&self, query: &Query, params: &[&dyn ToSql]) -> Result<i64, Error> {
+        Ok(self.one(query, params, |row| row.get(0))?.unwrap_or_default())
+    }
+
+    /// Runs a change; returns how many rows it touched.
+    pub(crate) fn run(&self, query: &Query, params: &[&dyn ToSql]) -> Result<usize, Error> {
+        let res = self.conn.prepare_cached(query.sql).and_then(|mut it| it.execute(params));
+        let changed = res.map_err(|it| self.error(&it))?;
+        #[cfg(feature = "replay")]
+        self.record_change(query, params, changed);
+        Ok(changed)
+    }
+
+    /// Runs statements that are about the file or the transaction, not about memories.
+    pub(crate) fn batch(&self, sql: &str) -> Result<(), Error> {
+        self.conn.execute_batch(sql).map_err(|it| self.error(&it))?;
+        #[cfg(feature = "replay")]
+        self.record_boundary(sql);
+        Ok(())
+    }
+
+    /// The first column of a pragma's first row, as text.
+    pub(crate) fn pragma(&self, sql: &str) -> Result<String, Error> {
+        let res = self.conn.query_row(sql, [], |row| row.get::<_, rusqlite::types::Value>(0));
+        match res.map_err(|it| self.error(&it))? {
+            rusqlite::types::Value::Integer(it) => Ok(it.to_string()),
+            rusqlite::types::Value::Text(it) => Ok(it),
+            other => Ok(format!("{other:?}")),
+        }
+    }
+
+    pub(crate) fn error(&self, error: &rusqlite::Error) -> Error {
+        Error::database(&self.path, error)
+    }
+}

@@ -1,0 +1,119 @@
+//! Writes down every statement with its parameters and answer, so that a test can run the same
+//! statements on a server and compare. Only in builds with the `replay` feature.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use rusqlite::ToSql;
+use rusqlite::types::{ToSqlOutput, Value};
+
+use crate::query::{Db, Place, Query};
+use crate::{
+    apply, check, erase, history, maintain, memories, projects, schema, settings, vectors,
+};
+
+/// One statement as it was run.
+#[derive(Clone, Debug)]
+pub struct Line {
+    pub name: &'static str,
+    pub sql: String,
+    pub params: Vec<Value>,
+    pub answer: Answer,
+    /// Whether a server must give the same answer.
+    pub both: bool,
+}
+
+/// What the local file answered.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Answer {
+    Rows(Vec<Vec<Value>>),
+    Changed(usize),
+    /// A transaction boundary: no answer, but its place in the order matters.
+    Boundary,
+}
+
+/// A shared, growing list of lines.
+#[derive(Clone, Debug, Default)]
+pub struct Tape(Arc<Mutex<Vec<Line>>>);
+
+impl Tape {
+    pub fn lines(&self) -> Vec<Line> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn push(&self, line: Line) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+}
+
+/// Every named statement of the store, and whether it is meant for a server too.
+pub fn statements() -> Vec<(&'static str, &'static str, bool)> {
+    let all = [
+        apply::STATEMENTS,
+        check::STATEMENTS,
+        erase::STATEMENTS,
+        history::STATEMENTS,
+        maintain::STATEMENTS,
+        memories::STATEMENTS,
+        projects::STATEMENTS,
+        settings::STATEMENTS,
+        vectors::STATEMENTS,
+    ];
+    all.iter()
+        .flat_map(|it| it.iter())
+        .map(|it| (it.name, it.sql, it.place == Place::Both))
+        .collect()
+}
+
+/// The migrations of the user's file, which hold those of a project's.
+pub fn migrations() -> Vec<&'static str> {
+    schema::USER.migrations.to_vec()
+}
+
+impl Db {
+    pub(crate) fn record_rows(&self, query: &Query, params: &[&dyn ToSql]) {
+        let Some(tape) = &self.tape else { return };
+        let mut statement = self.conn.prepare(query.sql).expect("it ran a moment ago");
+        let width = statement.column_count();
+        let mut rows = statement.query(params).expect("it ran a moment ago");
+        let mut answer = Vec::new();
+        while let Ok(Some(row)) = rows.next() {
+            answer.push((0..width).filter_map(|at| row.get::<_, Value>(at).ok()).collect());
+        }
+        tape.push(line(query, params, Answer::Rows(answer)));
+    }
+
+    pub(crate) fn record_change(&self, query: &Query, params: &[&dyn ToSql], changed: usize) {
+        let Some(tape) = &self.tape else { return };
+        tape.push(line(query, params, Answer::Changed(changed)));
+    }
+
+    pub(crate) fn record_boundary(&self, sql: &str) {
+        let Some(tape) = &self.tape else { return };
+        let kept = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+        if kept.iter().any(|it| sql.starts_with(it)) {
+            let answer = Answer::Boundary;
+            tape.push(Line {
+                name: "boundary",
+                sql: sql.to_owned(),
+                params: Vec::new(),
+                answer,
+                both: true,
+            });
+        }
+    }
+}
+
+fn line(query: &Query, params: &[&dyn ToSql], answer: Answer) -> Line {
+    let owned = |it: &&dyn ToSql| match it.to_sql() {
+        Ok(ToSqlOutput::Owned(value)) => value,
+        Ok(ToSqlOutput::Borrowed(value)) => value.into(),
+        _ => Value::Null,
+    };
+    Line {
+        name: query.name,
+        sql: query.sql.to_owned(),
+        params: params.iter().map(owned).collect(),
+        answer,
+        both: query.place == Place::Both,
+    }
+}

@@ -1,0 +1,4 @@
+//! The store on real files: one binary, one module per promise.
+
+mod kit;
+mod notebook;
