@@ -1,0 +1,58 @@
+//! The outside: where a project lives on disk, what its git repository says, and which paths belong to it.
+//!
+//! Everything read here was written by somebody else, so files are small, regular and data: nothing is executed
+//! but three plumbing commands of `git` itself, with every hook, transport and pager switched off.
+//! This room does not know the environment, the clock, projects' ids or where they are stored; it never writes.
+
+mod config;
+mod fingerprint;
+mod git;
+mod gitdir;
+mod head;
+mod identity;
+mod os;
+mod path;
+mod place;
+mod read;
+mod remote;
+
+use std::io;
+use std::path::PathBuf;
+
+pub use fingerprint::{Fingerprint, fingerprint};
+pub use gitdir::SkipReason;
+pub use head::{Head, head};
+pub use identity::{Known, Match, Why, same_project};
+pub use path::{exists, relative};
+pub use place::{Place, PlaceKind, Skipped, locate};
+
+/// What the caller has to do about a path that could not be used.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Ask for another directory, or forget this one.
+    #[error("`{}` does not exist", path.display())]
+    Missing { path: PathBuf },
+    /// Tell the user: permissions or hardware are in the way.
+    #[error("`{}` cannot be read", path.display())]
+    Unreadable { path: PathBuf, source: io::Error },
+    /// Drop the path: it belongs to somebody else.
+    #[error("`{}` is outside the project `{}`", path.display(), root.display())]
+    Outside { path: PathBuf, root: PathBuf },
+    /// Drop the path: no project file can have this name.
+    #[error("`{}` {why}", path.display())]
+    BadPath { path: PathBuf, why: &'static str },
+    /// Drop the path, and say so: the file may exist, but its name cannot be kept as text.
+    #[error("`{}` is not valid UTF-8", path.display())]
+    NotUtf8 { path: PathBuf },
+}
+
+impl Error {
+    /// Names the path that an operating system error was about.
+    fn reading(path: &std::path::Path, source: io::Error) -> Self {
+        let path = path.to_owned();
+        match source.kind() {
+            io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing { path },
+            _ => Self::Unreadable { path, source },
+        }
+    }
+}
