@@ -1,0 +1,131 @@
+//! The sections about memories: types, sources, scopes, visibility, status, relations.
+
+use model::{Kind, Payload, RelationKind, Scope, Source, Status, Visibility};
+
+use super::payloads;
+use crate::docs::markdown::{code, codes, json, section, subsection, table};
+
+pub(super) fn render(acc: &mut String) {
+    render_types(acc);
+    render_sources(acc);
+    render_labels(acc);
+    render_relations(acc);
+}
+
+fn render_types(acc: &mut String) {
+    section(
+        acc,
+        "Memory types",
+        "What a memory is about. The label heads the line an agent sees. Unused for one half-life, a memory's \
+         confidence counts half; for three, it is forgotten. A methodology may add types of its own, called \
+         `custom:<plugin>.<name>`; any other word is an error.",
+    );
+    let row = |it: &Kind| {
+        let days = it.row().half_life_days;
+        let half_life = days.map_or_else(|| "never decays".to_owned(), |it| format!("{it} days"));
+        let fields = payloads::example(*it).map(|it| field_names(&it));
+        let fields = fields.unwrap_or_else(|| "–".to_owned());
+        [code(it), it.row().label.to_owned(), it.row().holds.to_owned(), half_life, fields]
+    };
+    table(acc, ["type", "label", "holds", "half-life", "payload"], Kind::ALL.iter().map(row));
+    subsection(
+        acc,
+        "Payloads",
+        "Some types carry data beside their text. It is checked when it is written: a field that is \
+         unknown, malformed, or missing where it is needed is refused. Fractions are thousandths.",
+    );
+    for kind in Kind::ALL {
+        if let Some(payload) = payloads::example(*kind) {
+            acc.extend(["\n`", kind.slug(), "`\n"]);
+            json(acc, &payload.to_json().to_string());
+        }
+    }
+}
+
+fn field_names(payload: &Payload) -> String {
+    match payload {
+        Payload::WorkState(_) => "any JSON object".to_owned(),
+        other => codes(other.to_json().as_object().into_iter().flat_map(|it| it.keys())),
+    }
+}
+
+fn render_sources(acc: &mut String) {
+    section(acc, "Sources", "How a memory came to be, and the factor this puts on its score.");
+    let row = |it: &Source| {
+        let trust = format!("× {:.2}", f64::from(it.trust()) / 1000.0);
+        [code(it), trust, source(*it).to_owned()]
+    };
+    table(acc, ["source", "trust", "means"], Source::ALL.iter().map(row));
+}
+
+fn render_labels(acc: &mut String) {
+    section(acc, "Scope", "How much of the project a memory is about.");
+    let rows = Scope::ALL.iter().map(|it| [code(it), scope(*it).to_owned()]);
+    table(acc, ["scope", "means"], rows);
+    section(acc, "Visibility", "Who may see a memory once there is more than one person.");
+    let rows = Visibility::ALL.iter().map(|it| [code(it), visibility(*it).to_owned()]);
+    table(acc, ["visibility", "means"], rows);
+    section(acc, "Status", "Where a memory stands. Of several, the first in this order is shown.");
+    let rows = Status::ALL.iter().map(|it| [code(it), status(*it).to_owned()]);
+    table(acc, ["status", "means"], rows);
+}
+
+fn render_relations(acc: &mut String) {
+    section(acc, "Relations", "What a memory says about another memory or a file.");
+    let rows = RelationKind::ALL.iter().map(|it| [code(it), relation(*it).to_owned()]);
+    table(acc, ["relation", "means"], rows);
+}
+
+const fn source(source: Source) -> &'static str {
+    match source {
+        Source::UserTaught => "a person said it",
+        Source::AgentExplicit => "an agent asked to remember it",
+        Source::QaAuto => "a failed check showed it",
+        Source::ToolAuto => "a tool reported it",
+        Source::CommitAuto => "the history of the repository shows it",
+        Source::ObserverInferred => "it was concluded from what agents did",
+    }
+}
+
+const fn scope(scope: Scope) -> &'static str {
+    match scope {
+        Scope::Global => "the whole project",
+        Scope::Module => "the modules it names",
+        Scope::WorkUnit => "one unit of work",
+        Scope::Session => "one session",
+    }
+}
+
+const fn visibility(visibility: Visibility) -> &'static str {
+    match visibility {
+        Visibility::Personal => "only its owner",
+        Visibility::Project => "everybody who works on the project",
+        Visibility::Team => "the team, in all its projects",
+        Visibility::Organization => "everybody in the organization",
+    }
+}
+
+const fn status(status: Status) -> &'static str {
+    match status {
+        Status::Deleted => "forgotten; can be restored for 30 days",
+        Status::Deprecated => "said to be wrong or outdated; kept for the record",
+        Status::Stale => "what it cites has changed or gone; not shown to agents",
+        Status::Tainted => {
+            "rests on text from outside; not shown to agents until a person approves it"
+        }
+        Status::NeedsReview => {
+            "not shown to agents unasked until it was confirmed or has proven useful"
+        }
+        Status::Live => "in use",
+    }
+}
+
+const fn relation(relation: RelationKind) -> &'static str {
+    match relation {
+        RelationKind::RequiredWith => "the two belong together",
+        RelationKind::ConflictsWith => "the two cannot both hold",
+        RelationKind::Validates => "this one confirms the other",
+        RelationKind::Supersedes => "this one replaces the other, which is no longer shown",
+        RelationKind::DerivedFrom => "this one rests on the other, which stays valid",
+    }
+}

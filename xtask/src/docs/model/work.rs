@@ -1,0 +1,139 @@
+//! The sections about work: phases, methodologies, sessions, validation, trust.
+
+use model::{
+    Advance, DEFERRED_DAYS, INFERENCES, Kind, METHODOLOGIES, Methodology, Outcome, Phase,
+    SessionType, Tier, TrustLevel, TrustNeeds, ValidationBasis, ValidationKind,
+};
+
+use crate::docs::markdown::{code, codes, section, subsection, table};
+
+pub(super) fn render(acc: &mut String) {
+    section(
+        acc,
+        "Phases",
+        "What an agent is doing. The phase decides which memories come first. An unknown word is `explore`.",
+    );
+    let rows = Phase::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    table(acc, ["phase", "means"], rows);
+    render_methodologies(acc);
+    render_sessions(acc);
+    render_validation(acc);
+    render_trust(acc);
+}
+
+fn render_methodologies(acc: &mut String) {
+    section(
+        acc,
+        "Methodologies",
+        "Ways of working. Each has words of its own for the phases, names for its units of work, and \
+         handovers between agent roles on which memories travel.",
+    );
+    for methodology in METHODOLOGIES {
+        let title = format!("{} (`{}`)", methodology.name, methodology.slug);
+        let levels = codes(methodology.levels);
+        let example = methodology.work_unit(&["042", "3"]).map(|it| it.label).unwrap_or_default();
+        let lead = format!("Units of work: {levels}, outermost first, shown as \"{example}\".");
+        subsection(acc, &title, &lead);
+        table(acc, ["phase", "its words"], phase_words(methodology));
+        if !methodology.relays.is_empty() {
+            let rows = methodology.relays.iter();
+            let rows = rows.map(|it| [code(it.from), code(it.to), travels(it.carries)]);
+            table(acc, ["from", "to", "memories that travel"], rows);
+        }
+    }
+}
+
+fn phase_words(methodology: &Methodology) -> Vec<[String; 2]> {
+    let words = |phase: Phase| {
+        let own = methodology.words.iter().filter(move |it| it.1 == phase);
+        codes(own.map(|it| it.0))
+    };
+    let rows = Phase::ALL.iter().map(|it| [code(it), words(*it)]);
+    rows.filter(|it| !it[1].is_empty()).collect()
+}
+
+fn travels(kinds: &[Kind]) -> String {
+    if kinds == Kind::ALL { "all types".to_owned() } else { codes(kinds) }
+}
+
+fn render_sessions(acc: &mut String) {
+    section(
+        acc,
+        "Session types",
+        "What a session was for. It decides what may be learned from it.",
+    );
+    let rows = SessionType::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    table(acc, ["type", "means"], rows);
+    acc.push_str("\nWhen the host does not say, the first sign that shows decides:\n");
+    let rows = INFERENCES.iter().map(|it| [it.reading.to_owned(), code(it.session_type)]);
+    let rest = ["anything else".to_owned(), code(SessionType::Terminal)];
+    table(acc, ["sign", "type"], rows.chain([rest]));
+    section(acc, "Outcomes", "How a session ended.");
+    let rows = Outcome::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    table(acc, ["outcome", "means"], rows);
+}
+
+fn render_validation(acc: &mut String) {
+    section(
+        acc,
+        "Validation",
+        &format!(
+            "What was learned is kept only if the work holds. What an unvalidated session learned waits \
+             {DEFERRED_DAYS} days."
+        ),
+    );
+    let rows = ValidationBasis::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    table(acc, ["basis", "the work holds because"], rows);
+    acc.push_str("\nA host can say:\n");
+    let rows = ValidationKind::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    table(acc, ["validation", "means"], rows);
+}
+
+fn render_trust(acc: &mut String) {
+    section(
+        acc,
+        "Trust levels",
+        "How much a project lets memory speak unasked. A proven fix for the very error at hand is shown at any level.",
+    );
+    let row = |it: &TrustLevel| {
+        let row = it.row();
+        let from = row.from_session.map_or_else(|| "–".to_owned(), |it| format!("session {it}"));
+        let review = row.review.reading().to_owned();
+        let above = format!("above {}", row.confidence_above);
+        let level = format!("{} {}", row.number, code(it));
+        [level, from, above, review, codes(row.proactive), advance(row.advance)]
+    };
+    table(
+        acc,
+        ["level", "from", "confidence", "review at session end", "speaks", "next level"],
+        TrustLevel::ALL.iter().map(row),
+    );
+    acc.push_str("\nThe moments at which memory may speak:\n");
+    let rows = Tier::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    table(acc, ["tier", "when"], rows);
+}
+
+fn advance(advance: Advance) -> String {
+    match advance {
+        Advance::Earned(needs) => trust_needs(needs),
+        Advance::OptIn => "only when a person chooses it".to_owned(),
+        Advance::Top => "–".to_owned(),
+    }
+}
+
+fn trust_needs(needs: TrustNeeds) -> String {
+    let percent = |it: model::PerMille| format!("{} %", it.get() / 10);
+    let mut parts = vec![format!("{} sessions", needs.sessions)];
+    if needs.confirmed > model::PerMille::ZERO {
+        parts.push(format!("at least {} confirmed", percent(needs.confirmed)));
+    }
+    if needs.corrected_below < model::PerMille::ONE {
+        parts.push(format!("less than {} corrected", percent(needs.corrected_below)));
+    }
+    match needs.corrections {
+        0 => {}
+        1 => parts.push("at least one correction made".to_owned()),
+        n => parts.push(format!("at least {n} corrections made")),
+    }
+    parts.join(", ")
+}

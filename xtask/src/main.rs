@@ -1,0 +1,48 @@
+//! Chores of the workspace: `cargo xtask tidy` checks the house rules, `cargo xtask docs` writes the reference.
+//!
+//! Nothing here is shipped, and nothing here knows the product beyond the tables it prints.
+
+#![expect(clippy::print_stdout, reason = "a tool talks to the person who runs it")]
+
+mod docs;
+mod tidy;
+mod tree;
+
+use std::path::Path;
+use std::process::ExitCode;
+
+const HELP: &str = "\
+usage: cargo xtask <command>
+
+  tidy   check the house rules; say what to do about each problem
+  docs   write docs/reference from the tables in the code";
+
+fn main() -> anyhow::Result<ExitCode> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+    match std::env::args().nth(1).as_deref() {
+        Some("tidy") => tidy(root),
+        Some("docs") => docs(root),
+        _ => {
+            println!("{HELP}");
+            Ok(ExitCode::from(2))
+        }
+    }
+}
+
+fn tidy(root: &Path) -> anyhow::Result<ExitCode> {
+    let problems = tidy::check(&tree::read(root)?, &tree::metadata(root)?);
+    for problem in &problems {
+        println!("{problem}");
+    }
+    let n_failures = problems.iter().filter(|it| it.grade == tidy::Grade::Failure).count();
+    println!("tidy: {n_failures} to fix, {} to look at", problems.len() - n_failures);
+    Ok(if n_failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+}
+
+fn docs(root: &Path) -> anyhow::Result<ExitCode> {
+    for document in docs::DOCUMENTS {
+        let changed = tree::write_if_changed(&root.join(document.path), &(document.render)())?;
+        println!("{} {}", if changed { "wrote " } else { "as was" }, document.path);
+    }
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,94 @@
+//! The house rules a machine can check. Each names the place and what to do about it.
+//!
+//! What clippy, rustfmt or the compiler can say is left to them.
+
+mod blank;
+mod code;
+mod names;
+mod places;
+mod reference;
+mod rooms;
+mod sizes;
+
+use std::fmt;
+
+use serde_json::Value;
+
+use crate::tree::Tree;
+
+/// One place that breaks a rule.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    pub(crate) path: String,
+    /// Counted from 1.
+    pub(crate) line: usize,
+    pub(crate) what: String,
+    /// What to do about it.
+    pub(crate) remedy: &'static str,
+    pub(crate) grade: Grade,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Grade {
+    Failure,
+    /// Worth a second look; nothing fails.
+    Notice,
+}
+
+type Rule = fn(&mut Vec<Problem>, &Tree);
+
+/// Order is the order of the report; rules never see one another's findings.
+const RULES: &[Rule] = &[sizes::check, code::check, names::check, places::check, reference::check];
+
+pub(crate) fn check(tree: &Tree, metadata: &Value) -> Vec<Problem> {
+    let mut acc = Vec::new();
+    rooms::check(&mut acc, tree, metadata);
+    for rule in RULES {
+        rule(&mut acc, tree);
+    }
+    acc
+}
+
+impl Problem {
+    fn failure(path: &str, line: usize, what: impl Into<String>, remedy: &'static str) -> Self {
+        Self { path: path.to_owned(), line, what: what.into(), remedy, grade: Grade::Failure }
+    }
+}
+
+impl fmt::Display for Problem {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { path, line, what, remedy, grade } = self;
+        let notice = if *grade == Grade::Notice { "notice: " } else { "" };
+        write!(f, "{path}:{line}: {notice}{what}; {remedy}")
+    }
+}
+
+/// Sample sources and recorded data: written to be read by tests, not by the rules.
+fn is_fixture(path: &str) -> bool {
+    path.split('/').any(|it| matches!(it, "fixtures" | "testdata" | "corpus"))
+}
+
+#[cfg(test)]
+mod testing {
+    //! Feeds texts to one rule.
+
+    use crate::tree::{File, Tree};
+
+    use super::{Problem, Rule};
+
+    /// What `rule` says about these files in a checkout at `/srv/checkout/waylore`, one problem a line.
+    pub(super) fn problems(rule: Rule, files: &[(&str, &str)]) -> String {
+        let file = |it: &(&str, &str)| File { path: it.0.to_owned(), text: it.1.to_owned() };
+        let tree = Tree {
+            root: "/srv/checkout/waylore".to_owned(),
+            files: files.iter().map(file).collect(),
+        };
+        let mut acc = Vec::new();
+        rule(&mut acc, &tree);
+        lines(&acc)
+    }
+
+    pub(super) fn lines(problems: &[Problem]) -> String {
+        problems.iter().flat_map(|it| [it.to_string(), "\n".to_owned()]).collect()
+    }
+}

@@ -1,0 +1,185 @@
+//! Nothing in the repository says where it was made: no paths of a machine, no private registries.
+
+use super::Problem;
+use crate::tree::Tree;
+
+/// Folders that are the same on many machines and say nothing about one.
+#[rustfmt::skip]
+const ORDINARY: &[&str] = &[
+    "app", "build", "builds", "code", "data", "etc", "home", "mnt", "opt", "private", "project", "projects", "repo",
+    "root", "src", "srv", "tmp", "usr", "Users", "var", "workspace", "workspaces",
+];
+
+/// People of examples. Anybody else below `/home` is somebody.
+#[rustfmt::skip]
+const NOBODY: &[&str] = &[
+    "ada", "alice", "app", "bob", "ci", "dev", "grace", "jane", "me", "name", "runner", "shared", "someone", "user", "username", "x", "you",
+];
+
+/// Files in which package managers note where a package came from.
+#[rustfmt::skip]
+const REGISTRY_FILES: &[&str] = &[
+    ".cargo/config.toml", ".npmrc", ".yarnrc.yml", "Cargo.lock", "bun.lock", "npm-shrinkwrap.json", "package-lock.json",
+    "pip.conf", "pnpm-lock.yaml", "requirements.txt", "uv.lock", "yarn.lock",
+];
+
+/// Where everybody's packages come from.
+#[rustfmt::skip]
+const PUBLIC_HOSTS: &[&str] = &[
+    "files.pythonhosted.org", "github.com", "index.crates.io", "pypi.org", "registry.npmjs.org", "registry.yarnpkg.com",
+];
+
+pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
+    let folders = machine_folders(&tree.root);
+    for file in &tree.files {
+        let registries = REGISTRY_FILES.iter().any(|it| is_named(&file.path, it));
+        for (i, line) in file.text.lines().enumerate() {
+            if let Some(path) = machine_path(line, &folders) {
+                let remedy = "write it relative to the project, or as `/home/user/…`";
+                let what = format!("`{path}` is a path of one machine");
+                acc.push(Problem::failure(&file.path, i + 1, what, remedy));
+            }
+            if registries && let Some(host) = private_host(line) {
+                let remedy = "resolve it again against the public registry";
+                let what = format!("`{host}` is not a public registry");
+                acc.push(Problem::failure(&file.path, i + 1, what, remedy));
+            }
+        }
+    }
+}
+
+fn is_named(path: &str, name: &str) -> bool {
+    path.strip_suffix(name).is_some_and(|it| it.is_empty() || it.ends_with('/'))
+}
+
+/// The folders this checkout lies in, outermost first, from the first one that is not ordinary.
+fn machine_folders(root: &str) -> Vec<String> {
+    let mut folder = String::new();
+    let mut acc = Vec::new();
+    for part in root.split('/').filter(|it| !it.is_empty()) {
+        folder.push('/');
+        folder.push_str(part);
+        let known = ORDINARY.contains(&part) || NOBODY.contains(&part);
+        if !known || !acc.is_empty() {
+            acc.push(folder.clone());
+        }
+    }
+    acc
+}
+
+fn machine_path(line: &str, folders: &[String]) -> Option<String> {
+    let checkout = folders.iter().find(|it| whole_path(line, it)).cloned();
+    checkout.or_else(|| home_of_somebody(line))
+}
+
+/// Whether `path` stands in `line` as a path from the root, not as the end of a longer one.
+fn whole_path(line: &str, path: &str) -> bool {
+    line.match_indices(path).any(|(at, _)| {
+        let after = line[at + path.len()..].bytes().next();
+        begins_path(line, at) && after.is_none_or(|it| !is_name_byte(it))
+    })
+}
+
+fn home_of_somebody(line: &str) -> Option<String> {
+    let homes = ["/home/", "/Users/", "\\Users\\"];
+    homes.iter().flat_map(|home| line.match_indices(home)).find_map(|(at, home)| {
+        let rest = &line[at + home.len()..];
+        let end = rest.bytes().position(|it| !is_name_byte(it)).unwrap_or(rest.len());
+        let name = rest[..end].trim_end_matches('.');
+        let somebody = !name.is_empty() && !NOBODY.contains(&name);
+        (somebody && begins_path(line, at)).then(|| format!("{home}{name}"))
+    })
+}
+
+/// A drive letter or a scheme may stand before a path from the root; a name may not.
+fn begins_path(line: &str, at: usize) -> bool {
+    !line[..at].bytes().next_back().is_some_and(is_name_byte)
+}
+
+fn is_name_byte(it: u8) -> bool {
+    it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-' | b'.')
+}
+
+/// The host a package was or would be fetched from, unless everybody can.
+fn private_host(line: &str) -> Option<&str> {
+    let fetches = ["resolved", "source", "registry", "index", "tarball"];
+    if !fetches.iter().any(|it| line.contains(it)) {
+        return None;
+    }
+    let (_, rest) = line.split_once("://")?;
+    let host = rest.split(['/', ':', '"', '\'', ' ', '?']).next()?;
+    let host = host.rsplit('@').next()?;
+    (!PUBLIC_HOSTS.contains(&host)).then_some(host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tidy::testing::problems;
+    use expect_test::{Expect, expect};
+
+    /// Somebody is called `<klaus>` in the answer, so that the rule can read this file.
+    fn check(path: &str, text: &str, expect: Expect) {
+        expect.assert_eq(&problems(super::check, &[(path, text)]).replace("klaus", "<klaus>"));
+    }
+
+    #[test]
+    fn the_checkout_is_no_place_to_name() {
+        let line = ["see /srv", "checkout", "notes.md"].join("/");
+        check(
+            "docs/a.md",
+            &line,
+            expect![[r"
+            docs/a.md:1: `/srv/checkout` is a path of one machine; write it relative to the project, or as `/home/user/…`
+        "]],
+        );
+        let line = ["cd /srv", "checkout-two; ls x/srv", "checkout"].join("/");
+        check("docs/a.md", &line, expect![""]);
+        assert!(machine_folders("/home/user/src").is_empty());
+        assert!(machine_folders("/workspace").is_empty());
+    }
+
+    #[test]
+    fn homes_of_examples_are_nobodys() {
+        let line = ["open", "home", "klaus", "a.rs"].join("/").replacen("open", "\"", 1);
+        check(
+            "crates/a/src/b.rs",
+            &line,
+            expect![[r"
+            crates/a/src/b.rs:1: `/home/<klaus>` is a path of one machine; write it relative to the project, or as `/home/user/…`
+        "]],
+        );
+        check(
+            "crates/a/src/b.rs",
+            "/home/user/a /Users/me C:\\Users\\you\\b /home/<name>",
+            expect![""],
+        );
+        check("crates/a/src/b.rs", "crates/home/klaus /etc/passwd", expect![""]);
+    }
+
+    #[test]
+    fn packages_come_from_public_registries() {
+        let line = r#"      "resolved": "https://npm.acme.test/left-pad.tgz","#;
+        check(
+            "panel/package-lock.json",
+            line,
+            expect![[r"
+            panel/package-lock.json:1: `npm.acme.test` is not a public registry; resolve it again against the public registry
+        "]],
+        );
+        check("docs/a.md", line, expect![""]);
+        check(
+            "Cargo.lock",
+            "source = \"registry+https://github.com/rust-lang/crates.io-index\"",
+            expect![""],
+        );
+        check(
+            ".npmrc",
+            "registry=https://me@npm.acme.test:8080/x",
+            expect![[r"
+            .npmrc:1: `npm.acme.test` is not a public registry; resolve it again against the public registry
+        "]],
+        );
+        check("panel/package-lock.json", r#""url": "https://opencollective.com/x""#, expect![""]);
+    }
+}
