@@ -1,0 +1,154 @@
+//! Tells random strings from words, names, dates and versions.
+
+/// Shannon entropy in thousandths of a bit per byte, of the first `LOOK` bytes.
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "entropy per byte lies between 0 and 8 bits"
+)]
+pub(crate) fn entropy(text: &[u8]) -> u32 {
+    let text = &text[..text.len().min(LOOK)];
+    let mut counts = [0u16; 256];
+    for it in text {
+        counts[usize::from(*it)] += 1;
+    }
+    let len: f64 = counts.iter().map(|it| f64::from(*it)).sum();
+    let shares = counts.iter().filter(|it| **it > 0).map(|it| f64::from(*it) / len);
+    let bits: f64 = shares.map(|it| -it * it.log2()).sum();
+    (bits * 1000.0).round() as u32
+}
+
+/// Judging looks at this much of a value: more would tell nothing new and cost time.
+const LOOK: usize = 256;
+
+/// Whether a value of at least `least` bytes reads as generated rather than written.
+///
+/// The value is cut at its punctuation and every piece is judged alone, so `claude-3-opus-20240229`
+/// stays a name although it mixes letters and digits.
+pub(crate) fn is_random(value: &[u8], least: usize) -> bool {
+    let value = &value[..value.len().min(LOOK)];
+    if value.len() < least || !value.iter().all(|it| is_token_byte(*it)) || entropy(value) < 2200 {
+        return false;
+    }
+    if is_uuid(value) {
+        return true;
+    }
+    let noisy: usize =
+        value.split(|it| is_joint(*it)).filter(|it| is_noisy(it)).map(<[u8]>::len).sum();
+    noisy >= 8 && noisy * 5 >= value.len() * 2
+}
+
+const fn is_token_byte(it: u8) -> bool {
+    it.is_ascii_alphanumeric() || is_joint(it)
+}
+
+const fn is_joint(it: u8) -> bool {
+    matches!(it, b'-' | b'_' | b'.' | b':' | b'/' | b'+' | b'=' | b'~' | b'%' | b'!' | b'$')
+}
+
+/// One piece without punctuation: letters and digits change often, or the letters make no word.
+fn is_noisy(piece: &[u8]) -> bool {
+    let n_digits = piece.iter().filter(|it| it.is_ascii_digit()).count();
+    let n_letters = piece.len() - n_digits;
+    if n_letters == 0 {
+        return n_digits >= 24;
+    }
+    let n_changes =
+        piece.windows(2).filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit()).count();
+    // A name holds a digit or two (`Uint8Array`); a random piece holds them all over.
+    (n_changes >= 3 && n_digits * 6 >= piece.len())
+        || (n_changes == 2 && n_digits * 3 >= piece.len() && piece.len() >= 8)
+        || (n_changes == 1 && piece.len() >= 12 && n_digits >= 3 && n_letters >= 3)
+        || is_gibberish(piece)
+}
+
+/// Whether the letters of a text follow one another as they do not in words: at least three in
+/// ten pairs are unusual. Shorter than eight letters there is too little to tell.
+pub(crate) fn is_gibberish(text: &[u8]) -> bool {
+    let (mut n_pairs, mut n_rare) = (0, 0);
+    for pair in text.windows(2) {
+        if pair[0].is_ascii_alphabetic() && pair[1].is_ascii_alphabetic() {
+            n_pairs += 1;
+            n_rare += usize::from(!is_usual_pair(pair[0], pair[1]));
+        }
+    }
+    n_pairs >= 7 && n_rare * 10 >= n_pairs * 3
+}
+
+fn is_usual_pair(first: u8, second: u8) -> bool {
+    let row = usize::from(first.to_ascii_lowercase() - b'a');
+    FOLLOWERS[row].as_bytes().contains(&second.to_ascii_lowercase())
+}
+
+/// Letters that usually follow each letter of the alphabet: the pairs that make up at least one
+/// in two thousand of the pairs in the distinct words of English prose and source code. Random
+/// letters miss about six pairs in ten, words about one in fifty.
+#[rustfmt::skip]
+const FOLLOWERS: [&str; 26] = [
+    /* a */ "bcdgiklmnprstuvy", /* b */ "aeilorsu",         /* c */ "acehiklorstuy",
+    /* d */ "adeilorsu",        /* e */ "acdefgilmnpqrstvwx", /* f */ "aefiloru",
+    /* g */ "aeghinorsu",       /* h */ "aeiort",           /* i */ "abcdefglmnoprstvxz",
+    /* j */ "eaou",             /* k */ "eis",              /* l */ "adeilostuy",
+    /* m */ "abeimopsu",        /* n */ "acdefgiklnopstuv", /* o */ "abcdfgiklmnoprstuvw",
+    /* p */ "aehiloprstuy",     /* q */ "u",                /* r */ "acdefgiklmnorstuvy",
+    /* s */ "acehiklopstuy",    /* t */ "acdefhilmoprstuy", /* u */ "abcdegilmnprst",
+    /* v */ "aeio",             /* w */ "aehinors",         /* x */ "ceipt",
+    /* y */ "einpst",           /* z */ "e",
+];
+
+/// Whether a value is a soup of letters, digits and signs, as some generators make keys.
+pub(crate) fn is_soup(value: &[u8]) -> bool {
+    let mut signs: Vec<u8> = value.iter().copied().filter(u8::is_ascii_punctuation).collect();
+    signs.sort_unstable();
+    signs.dedup();
+    let n_blanks = value.iter().filter(|it| it.is_ascii_whitespace()).count();
+    (32..=LOOK).contains(&value.len())
+        && signs.len() >= 7
+        && n_blanks * 16 <= value.len()
+        && value.iter().filter(|it| it.is_ascii_digit()).count() >= 2
+        && entropy(value) >= 4500
+}
+
+/// `8-4-4-4-12`, hexadecimal.
+pub(crate) fn is_uuid(value: &[u8]) -> bool {
+    value.len() == 36
+        && value.iter().enumerate().all(|(i, it)| match i {
+            8 | 13 | 18 | 23 => *it == b'-',
+            _ => it.is_ascii_hexdigit(),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{is_gibberish, is_random};
+
+    #[test]
+    fn generated_values_are_random_and_names_are_not() {
+        for it in [
+            "aJHKLnSlGddwPR5g7jkWdT",
+            "4f1c9e2ab77d0e35",
+            "zpczok4kqgnw5prpfy3e",
+            "q9k2vHJZ4BTG6A8l2mNK",
+        ] {
+            assert!(is_random(it.as_bytes(), 12), "{it}");
+        }
+        for it in [
+            "claude-3-opus-20240229",
+            "getAccessTokenFromHeader",
+            "2026-01-15T10:22:33",
+            "src/lib/sha256.rs",
+            "v1.22.333-beta.4",
+            "i18next-http-backend",
+        ] {
+            assert!(!is_random(it.as_bytes(), 12), "{it}");
+        }
+    }
+
+    #[test]
+    fn words_are_not_gibberish() {
+        for it in ["authentication", "XMLHttpRequest", "idempotencyKey", "kubernetes"] {
+            assert!(!is_gibberish(it.as_bytes()), "{it}");
+        }
+        assert!(is_gibberish(b"vzihlaquknriqlht"));
+    }
+}

@@ -1,0 +1,125 @@
+//! Redaction is final, exact, and safe on any text.
+
+use expect_test::expect;
+use proptest::prelude::*;
+
+use crate::notation::{check, expand};
+use crate::samples::SAMPLES;
+
+#[test]
+fn redacting_twice_changes_nothing() {
+    for (kind, sample, _) in SAMPLES {
+        let once = waylore_secrets::redact(&expand(sample)).text;
+        assert_eq!(waylore_secrets::redact(&once).text, once, "{kind}");
+    }
+}
+
+#[test]
+fn letters_of_any_script_around_a_secret_stay() {
+    check(
+        "пароль: é AK|IA{U16} 🔑 password=\"pä{A8}ß1\" 終",
+        expect![[
+            r#"пароль: é [REDACTED: aws-access-key-id] 🔑 password="[REDACTED: password]" 終"#
+        ]],
+    );
+}
+
+#[test]
+fn overlapping_claims_become_one_finding() {
+    check(
+        "Authorization: Bearer gh|p_{A36}",
+        expect!["Authorization: Bearer [REDACTED: github-token]"],
+    );
+    check(
+        "token = \"ey|JhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{A43}\"",
+        expect![[r#"token = "[REDACTED: jwt]""#]],
+    );
+}
+
+#[test]
+fn places_tell_where_without_telling_what() {
+    let text = expand("one\nтокен gh|p_{A36}\npassword=hunter2!");
+    let places = waylore_secrets::places(&text, &waylore_secrets::scan(&text));
+    let lines: Vec<_> = places
+        .iter()
+        .map(|it| format!("{}:{} {} {}", it.line, it.column, it.kind, it.hint))
+        .collect();
+    expect![[r#"
+        2:7 github-token ghp_…(40 characters)
+        3:10 password …(8 characters)"#]]
+    .assert_eq(&lines.join("\n"));
+}
+
+/// Texts made of what finders look for, so that borders and overlaps meet often.
+fn fragments() -> impl Strategy<Value = String> {
+    let samples: Vec<String> = SAMPLES.iter().map(|it| expand(it.1)).collect();
+    let glue: Vec<String> = [
+        "password",
+        "token",
+        "key",
+        "secret",
+        "=",
+        ": ",
+        "\"",
+        "'",
+        "\\n",
+        "\n",
+        " ",
+        "-",
+        ".",
+        "@",
+        "://",
+        "ü",
+        "🔑",
+        "{",
+        "}",
+        "<",
+        ">",
+        "[REDACTED: jwt]",
+        "[REDACTED: ",
+        "]",
+        ";",
+        ",",
+        "\u{0}",
+        "Basic ",
+        "Bearer ",
+        "eyJ",
+        "-----BEGIN ",
+        "PRIVATE KEY-----",
+        "a1B2c3D4e5F6g7H8",
+        "hunter2!",
+    ]
+    .map(str::to_owned)
+    .into();
+    let any = prop_oneof![
+        3 => proptest::sample::select(glue),
+        1 => proptest::sample::select(samples),
+        1 => "\\PC{0,12}",
+    ];
+    proptest::collection::vec(any, 0..24).prop_map(|it| it.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_redacted_text_holds_no_secret(text in fragments()) {
+        let once = waylore_secrets::redact(&text);
+        prop_assert_eq!(waylore_secrets::scan(&once.text), vec![]);
+    }
+
+    #[test]
+    fn findings_are_sorted_apart_and_on_characters(text in fragments()) {
+        let mut end = 0;
+        for it in waylore_secrets::scan(&text) {
+            prop_assert!(it.start >= end && it.start < it.end);
+            prop_assert!(text.is_char_boundary(it.start) && text.is_char_boundary(it.end));
+            end = it.end;
+        }
+    }
+
+    #[test]
+    fn any_text_is_survived(text in any::<String>()) {
+        waylore_secrets::redact(&text);
+    }
+}

@@ -1,0 +1,57 @@
+//! Quality on public data: one subcommand per task, one file per task.
+//!
+//! The data is not part of the repository. Without it a task says so and succeeds, so that the
+//! program can run anywhere; a number is printed only when it was measured.
+#![expect(
+    clippy::print_stdout,
+    clippy::print_stderr,
+    reason = "a report is what this program is for"
+)]
+#![expect(clippy::cast_precision_loss, reason = "counts become shares and rates for people")]
+
+mod data;
+mod report;
+mod secrets;
+
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    run: fn(&Path) -> anyhow::Result<()>,
+}
+
+/// Order is the order of the help text.
+const TASKS: &[Task] = &[
+    Task {
+        name: "secrets",
+        about: "find secrets in labelled snippets and in clean transcripts",
+        run: secrets::run,
+    },
+    Task {
+        name: "secrets-cold",
+        about: "time the first scan of a fresh process",
+        run: secrets::run_cold,
+    },
+];
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let name = args.first().map_or("", String::as_str);
+    let Some(task) = TASKS.iter().find(|it| it.name == name) else {
+        eprintln!("usage: waylore-eval <task> --data <folder>");
+        for it in TASKS {
+            eprintln!("  {:<14} {}", it.name, it.about);
+        }
+        return ExitCode::from(2);
+    };
+    let data = args.iter().skip_while(|it| *it != "--data").nth(1).map(PathBuf::from);
+    match (task.run)(&data.unwrap_or_default()) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("{}: {error:#}", task.name);
+            ExitCode::FAILURE
+        }
+    }
+}
