@@ -1,0 +1,250 @@
+//! Judges what differs between two aligned statements: a value, the subject, or nothing that matters.
+
+use super::Conflict;
+use super::align::{Gap, align};
+use super::lexicon::{POINTERS, are_rivals};
+use super::pair::{Pair, pair};
+use super::place::{DIRECTIONS, is_qualifier, is_subject, modifies_next};
+use super::terms::{Class, Term};
+use crate::chunk::End;
+
+/// One statement, or its claim, as it is laid beside another.
+pub(crate) struct Side<'a, 't> {
+    pub terms: &'a [Term<'t>],
+    /// The terms that say something, as positions in `terms`.
+    pub body: Vec<usize>,
+}
+
+/// What is left once two statements are laid side by side.
+#[derive(Debug, Default)]
+pub(crate) struct Differences {
+    /// Values that cannot both hold.
+    pub conflicts: Vec<Conflict>,
+    /// One negates what the other says.
+    pub negated: bool,
+    /// They speak of different things, or it cannot be told.
+    pub apart: bool,
+    /// One holds a name, number or path the other does not.
+    pub n_extra_facts: usize,
+    pub n_extra_words: usize,
+    /// The subject stands outside the words ("use x instead").
+    pub points_outside: bool,
+    /// Content words and names they share.
+    pub n_shared: usize,
+    /// Likeness in thousandths; values in conflict count for neither side.
+    pub similarity: u16,
+}
+
+/// The weight of what a gap settles.
+#[derive(Default)]
+struct Settled {
+    agreed: usize,
+    in_conflict: usize,
+}
+
+impl<'a, 't> Side<'a, 't> {
+    pub(crate) fn new(terms: &'a [Term<'t>]) -> Self {
+        let mut body: Vec<usize> = Vec::new();
+        let mut at = 0;
+        while at < terms.len() {
+            match rejected(terms, at) {
+                0 if !terms[at].is_free() => body.push(at),
+                0 => {}
+                skipped => at += skipped - 1,
+            }
+            at += 1;
+        }
+        Self { terms, body }
+    }
+
+    pub(crate) fn term(&self, nth: usize) -> &Term<'t> {
+        &self.terms[self.body[nth]]
+    }
+
+    fn keys(&self) -> Vec<&str> {
+        self.body.iter().map(|it| self.terms[*it].key.as_str()).collect()
+    }
+
+    fn weight(&self) -> usize {
+        self.body.iter().map(|it| self.terms[*it].weight()).sum()
+    }
+}
+
+pub(crate) fn differences(left: &Side<'_, '_>, right: &Side<'_, '_>) -> Differences {
+    let alignment = align(&left.keys(), &right.keys());
+    let mut acc = Differences::default();
+    let (mut weight, mut total) = (0, left.weight() + right.weight());
+    for (i, _) in &alignment.shared {
+        let term = left.term(*i);
+        weight += 2 * term.weight();
+        acc.points_outside |= POINTERS.contains(&term.lower.as_str());
+        acc.n_shared += usize::from(is_subject(term));
+    }
+
+    let mut alone: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+    for Gap { left: i, right: j } in alignment.gaps {
+        let (i, j): (Vec<usize>, Vec<usize>) = (i.collect(), j.collect());
+        if i.is_empty() || j.is_empty() {
+            alone[0].extend(i);
+            alone[1].extend(j);
+        } else {
+            let settled = judge_gap(&mut acc, left, &i, right, &j);
+            weight += settled.agreed;
+            total -= settled.in_conflict;
+        }
+    }
+    let moved = take_moved(&mut alone, left, right);
+    for nth in &moved {
+        weight += 2 * left.term(*nth).weight();
+        acc.n_shared += usize::from(is_subject(left.term(*nth)));
+    }
+    if !moved.is_empty() {
+        judge_order(&mut acc, left, right, alignment.shared.len());
+    }
+    for (side, nths) in [left, right].into_iter().zip(&alone) {
+        for nth in nths {
+            judge_alone(&mut acc, side.terms, side.body[*nth]);
+        }
+    }
+    acc.similarity = u16::try_from(weight * 1000 / total.max(1)).unwrap_or(1000).min(1000);
+    acc
+}
+
+/// How many terms from here only say what is *not* the value: ", not spaces", "over spaces", "instead of spaces".
+fn rejected(terms: &[Term<'_>], at: usize) -> usize {
+    let word = |it: usize| terms.get(it).map_or("", |it| it.lower.as_str());
+    let content =
+        |it: usize| terms.get(it).is_some_and(|it| !it.is_free() && it.class != Class::Negation);
+    if at == 0 || !content(at - 1) || terms[at].opens {
+        return 0;
+    }
+    let chosen = || {
+        terms[..at].iter().any(|it| {
+            matches!(
+                it.lower.as_str(),
+                "prefer" | "prefers" | "choose" | "chose" | "use" | "picked" | "favour" | "favor"
+            )
+        })
+    };
+    let length = match word(at) {
+        "not"
+            if terms[at - 1].ends == End::Comma
+                || are_rivals(&terms[at - 1].key, terms.get(at + 1).map_or("", |it| &it.key)) =>
+        {
+            1
+        }
+        "over" if chosen() => 1,
+        "instead" | "rather" if matches!(word(at + 1), "of" | "than") => 2,
+        _ => return 0,
+    };
+    if content(at + length) && !word(at + length).is_empty() { length + 1 } else { 0 }
+}
+
+/// Judges a stretch both fill differently.
+fn judge_gap(
+    acc: &mut Differences,
+    left: &Side<'_, '_>,
+    i: &[usize],
+    right: &Side<'_, '_>,
+    j: &[usize],
+) -> Settled {
+    let mut res = Settled::default();
+    let weight = |side: &Side<'_, '_>, nths: &[usize]| {
+        nths.iter().map(|it| side.term(*it).weight()).sum::<usize>()
+    };
+    let joined = |side: &Side<'_, '_>, nths: &[usize]| {
+        nths.iter().map(|it| side.term(*it).key.as_str()).collect::<String>()
+    };
+    if joined(left, i) == joined(right, j) {
+        acc.n_shared += 1;
+        res.agreed = weight(left, i) + weight(right, j);
+        return res;
+    }
+    let plain = |side: &Side<'_, '_>, nths: &[usize]| -> Vec<usize> {
+        nths.iter().copied().filter(|it| side.term(*it).class != Class::Negation).collect()
+    };
+    let (plain_i, plain_j) = (plain(left, i), plain(right, j));
+    let flipped = (i.len() - plain_i.len() + j.len() - plain_j.len()) % 2 == 1;
+    if plain_i.len() != plain_j.len() {
+        acc.apart = true;
+        return res;
+    }
+    let mut turned = flipped;
+    for (i, j) in plain_i.into_iter().zip(plain_j) {
+        let both = left.term(i).weight() + right.term(j).weight();
+        match pair(left, i, right, j) {
+            Pair::Agree => res.agreed += both,
+            // "is not enabled" and "is disabled" agree.
+            Pair::Conflict(Conflict::Opposite { .. }) if turned => {
+                turned = false;
+                res.agreed += both;
+            }
+            Pair::Conflict(conflict) => {
+                acc.conflicts.push(conflict);
+                res.in_conflict += both;
+            }
+            Pair::Apart => acc.apart = true,
+        }
+    }
+    acc.negated ^= turned;
+    res
+}
+
+/// Takes out what one side has here and the other there, answering the positions on the left.
+fn take_moved(
+    alone: &mut [Vec<usize>; 2],
+    left: &Side<'_, '_>,
+    right: &Side<'_, '_>,
+) -> Vec<usize> {
+    let [from, to] = alone;
+    let mut moved = Vec::new();
+    from.retain(|i| match to.iter().position(|j| left.term(*i).key == right.term(*j).key) {
+        Some(found) => {
+            to.remove(found);
+            moved.push(*i);
+            false
+        }
+        None => true,
+    });
+    moved
+}
+
+/// Words have moved: the same said in another order, or the opposite ("a before b", "b before a")?
+fn judge_order(
+    acc: &mut Differences,
+    left: &Side<'_, '_>,
+    right: &Side<'_, '_>,
+    n_in_order: usize,
+) {
+    let named = |side: &Side<'_, '_>| -> Vec<String> {
+        side.body
+            .iter()
+            .map(|it| &side.terms[*it])
+            .filter(|it| it.is_hard())
+            .map(|it| it.key.clone())
+            .collect()
+    };
+    let argument = |side: &Side<'_, '_>, word: &str| {
+        let at = side.body.iter().position(|it| side.terms[*it].key == word)?;
+        Some(side.terms[*side.body.get(at + 1)?].key.clone())
+    };
+    let turned = DIRECTIONS.iter().any(|it| argument(left, it) != argument(right, it));
+    let scattered = n_in_order * 2 < left.body.len().min(right.body.len());
+    acc.apart |= turned || scattered || named(left) != named(right);
+}
+
+fn judge_alone(acc: &mut Differences, terms: &[Term<'_>], at: usize) {
+    let term = &terms[at];
+    // "upload limit" is not "limit"; "silently drops" still is "drops".
+    let narrows =
+        term.class == Class::Word && modifies_next(terms, at) && !term.lower.ends_with("ly");
+    match term.class {
+        Class::Negation => acc.negated = !acc.negated,
+        Class::Condition => acc.apart = true,
+        _ if narrows || is_qualifier(term) || DIRECTIONS.contains(&term.key.as_str()) => {
+            acc.apart = true;
+        }
+        _ if term.is_hard() => acc.n_extra_facts += 1,
+        _ => acc.n_extra_words += 1,
+    }
+}

@@ -1,0 +1,216 @@
+//! The words that decide whether two statements differ in what they say or in what they speak of.
+//!
+//! All tables are in lower case. Words are looked up as written; groups are compared by stem.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use super::terms::Class;
+
+/// What a common word does in a statement; every other word is content.
+#[rustfmt::skip]
+const ROLES: &[(Class, &[&str])] = &[
+    // Never looked at.
+    (Class::Filler, &[
+        "a", "an", "the", "this", "that", "these", "those", "it", "its", "it's", "is", "are", "am", "was", "were", "be", "been",
+        "being", "of", "in", "on", "at", "for", "with", "by", "to", "into", "and", "as", "we", "i", "you", "they", "our",
+        "your", "my", "their", "us", "me", "there", "which", "who", "do", "does", "did", "=", "==", ":=", "|", "&",
+    ]),
+    // Kept for equality, free otherwise: they strengthen or soften, and change no fact.
+    (Class::Weak, &[
+        "must", "should", "shall", "will", "would", "may", "might", "can", "could", "always", "usually", "generally", "often",
+        "currently", "now", "already", "still", "just", "also", "too", "only", "really", "very", "ever", "please", "note", "remember",
+        "ensure", "sure", "longer", "anymore", "here", "then", "so", "actually", "simply", "all", "any", "every", "each", "both", "whole", "entire", "own", "existing", "given",
+        "use", "uses", "used", "using", "run", "runs", "running", "make", "makes", "have", "has", "had", "need", "needs", "needed",
+        "want", "wants", "prefer", "prefers", "choose", "chose", "chosen", "pick", "picked", "go", "take", "takes", "favour", "favor",
+    ]),
+    (Class::Negation, &["not", "never", "no", "cannot", "avoid", "avoids"]),
+    // Where a statement holds; another one, or one more, is another statement.
+    (Class::Condition, &[
+        "if", "when", "whenever", "unless", "until", "while", "except", "during", "without", "once", "otherwise", "outside", "inside", "or",
+    ]),
+];
+
+/// Words that begin the reason of a claim.
+pub(crate) const REASONS: &[&str] =
+    &["because", "since", "due", "therefore", "thus", "otherwise", "so"];
+
+/// Words that point at something outside the statement, so that its subject cannot be told.
+pub(crate) const POINTERS: &[&str] =
+    &["instead", "equivalent", "same", "following", "previous", "former", "latter", "respectively"];
+
+/// Words that cannot both hold of one thing, and where that counts.
+#[rustfmt::skip]
+const OPPOSITES: &[(Opposite, &str, &str)] = &[
+    (Opposite::Anywhere, "enable", "disable"), (Opposite::Anywhere, "allow", "forbid"), (Opposite::Anywhere, "allow", "deny"),
+    (Opposite::Anywhere, "allow", "prohibit"), (Opposite::Anywhere, "accept", "reject"), (Opposite::Anywhere, "include", "exclude"),
+    (Opposite::Anywhere, "before", "after"), (Opposite::Anywhere, "increase", "decrease"), (Opposite::Anywhere, "increase", "reduce"),
+    (Opposite::Anywhere, "show", "hide"), (Opposite::Anywhere, "commit", "gitignore"),
+    (Opposite::Predicate, "enabled", "disabled"), (Opposite::Predicate, "allowed", "forbidden"), (Opposite::Predicate, "allowed", "denied"),
+    (Opposite::Predicate, "allowed", "prohibited"), (Opposite::Predicate, "accepted", "rejected"), (Opposite::Predicate, "included", "excluded"),
+    (Opposite::Predicate, "true", "false"), (Opposite::Predicate, "off", "enabled"), (Opposite::Predicate, "required", "optional"),
+    (Opposite::Predicate, "sync", "async"), (Opposite::Predicate, "synchronous", "asynchronous"), (Opposite::Predicate, "mutable", "immutable"),
+    (Opposite::Predicate, "public", "private"), (Opposite::Predicate, "safe", "unsafe"), (Opposite::Predicate, "blocking", "nonblocking"),
+    (Opposite::Predicate, "sorted", "unsorted"), (Opposite::Predicate, "ascending", "descending"), (Opposite::Predicate, "eager", "lazy"),
+    (Opposite::Predicate, "stateless", "stateful"), (Opposite::Predicate, "supported", "unsupported"), (Opposite::Predicate, "valid", "invalid"),
+    (Opposite::Predicate, "works", "fails"), (Opposite::Predicate, "work", "fail"), (Opposite::Predicate, "fast", "slow"),
+    (Opposite::Predicate, "nullable", "nonnull"), (Opposite::Predicate, "signed", "unsigned"), (Opposite::Predicate, "strict", "loose"),
+    (Opposite::Predicate, "inclusive", "exclusive"), (Opposite::Predicate, "succeeds", "fails"), (Opposite::Predicate, "deterministic", "random"),
+    (Opposite::Predicate, "cached", "uncached"), (Opposite::Predicate, "encrypted", "unencrypted"), (Opposite::Predicate, "utc", "localtime"),
+];
+
+/// Where a pair of opposites counts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Opposite {
+    /// As verb or relation: "enable x" against "disable x".
+    Anywhere,
+    /// Only said of something: "is public", not "public methods", which merely speaks of other methods.
+    Predicate,
+}
+
+/// Choices of which a project makes one.
+#[rustfmt::skip]
+const RIVALS: &[&[&str]] = &[
+    &["tabs", "spaces"], &["npm", "pnpm", "yarn", "bun"], &["pip", "uv", "poetry", "pipenv"], &["postgres", "mysql", "sqlite", "mariadb"],
+    &["jest", "vitest", "mocha"], &["pytest", "unittest"], &["prettier", "biome"], &["eslint", "biome", "tslint"], &["rebase", "merge", "squash"],
+    &["single", "double"], &["camelcase", "snakecase", "kebabcase"], &["tokio", "smol"], &["webpack", "vite", "rollup", "esbuild"],
+    &["redux", "zustand", "mobx"], &["rest", "graphql", "grpc"], &["json", "yaml", "toml"], &["uuid", "ulid"], &["thiserror", "anyhow"],
+    &["kafka", "rabbitmq", "nats"], &["black", "ruff"], &["monorepo", "polyrepo"], &["semicolons", "asi"], &["crlf", "lf"],
+];
+
+/// Spellings of one word; the first is the one compared by.
+#[rustfmt::skip]
+const SPELLINGS: &[&[&str]] = &[
+    &["postgres", "postgresql"], &["repo", "repository", "repositories"], &["config", "configuration", "configurations"], &["db", "database", "databases"],
+    &["env", "environment"], &["dir", "directory", "folder", "directories", "folders"], &["auth", "authentication"], &["dev", "development"],
+    &["prod", "production"], &["js", "javascript"], &["ts", "typescript"], &["k8s", "kubernetes"], &["max", "maximum"], &["min", "minimum"],
+    &["param", "parameter", "params", "parameters"], &["arg", "argument", "args", "arguments"], &["fn", "function", "functions"],
+    &["delete", "remove", "deleted", "removed"], &["call", "invoke", "invoked"], &["begin", "start"], &["break", "broke", "broken"],
+    &["live", "reside", "resides"], &["required", "mandatory"], &["disable", "deactivate"], &["enable", "activate"], &["build", "built"],
+    &["use", "uses", "used", "using"], &["keep", "kept"], &["hold", "held"], &["write", "written", "wrote"], &["colour", "color"], &["behaviour", "behavior"], &["initialise", "initialize"], &["fail", "failure"], &["info", "information"],
+];
+
+/// Milliseconds in a unit of time; `0` for units that are only compared with themselves.
+#[rustfmt::skip]
+const UNITS: &[(&[&str], &str, u64)] = &[
+    (&["ms", "msec", "millisecond", "milliseconds", "millis"], "ms", 1), (&["s", "sec", "secs", "second", "seconds"], "ms", 1_000),
+    (&["min", "mins", "minute", "minutes"], "ms", 60_000), (&["h", "hr", "hrs", "hour", "hours"], "ms", 3_600_000),
+    (&["d", "day", "days"], "ms", 86_400_000), (&["week", "weeks"], "ms", 604_800_000),
+    (&["b", "byte", "bytes"], "b", 0), (&["kb", "kib", "kilobytes"], "kb", 0), (&["mb", "mib", "megabytes"], "mb", 0), (&["gb", "gib", "gigabytes"], "gb", 0),
+    (&["%", "percent"], "%", 0), (&["px", "pixels"], "px", 0), (&["x"], "x", 0), (&["k"], "k", 0), (&["th", "st", "nd", "rd"], "th", 0),
+];
+
+/// `one` to `twelve`.
+const NUMBERS: &[&str] = &[
+    "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
+    "twelve",
+];
+
+static ROLE: LazyLock<HashMap<&str, Class>> = LazyLock::new(|| {
+    ROLES.iter().flat_map(|(role, words)| words.iter().map(|it| (*it, *role))).collect()
+});
+static SPELLING: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    SPELLINGS.iter().flat_map(|row| row.iter().map(|it| (stem(it), stem(row[0])))).collect()
+});
+
+/// The role of a common word; `None` for content.
+pub(crate) fn role(lower: &str) -> Option<Class> {
+    if lower.ends_with("n't") { Some(Class::Negation) } else { ROLE.get(lower).copied() }
+}
+
+/// What a content word is compared by: its stem, in one spelling.
+pub(crate) fn canonical(lower: &str) -> String {
+    let stem = stem(lower);
+    SPELLING.get(&stem).cloned().unwrap_or(stem)
+}
+
+/// The one spelling of a name that is not inflected.
+pub(crate) fn spelled(name: String) -> String {
+    SPELLING.get(&name).cloned().unwrap_or(name)
+}
+
+pub(crate) fn opposite(left: &str, right: &str) -> Option<Opposite> {
+    let pair = |(_, a, b): &&(Opposite, &str, &str)| {
+        (*a == left && *b == right) || (*a == right && *b == left)
+    };
+    OPPOSITES.iter().find(pair).map(|it| it.0)
+}
+
+/// Whether two terms, given by their keys, exclude each other.
+pub(crate) fn are_rivals(left: &str, right: &str) -> bool {
+    let holds = |row: &[&str], key: &str| row.iter().any(|it| *it == key || canonical(it) == key);
+    left != right && RIVALS.iter().any(|row| holds(row, left) && holds(row, right))
+}
+
+/// The unit a word names and its milliseconds.
+pub(crate) fn unit(lower: &str) -> Option<(&'static str, u64)> {
+    UNITS.iter().find(|it| it.0.contains(&lower)).map(|it| (it.1, it.2))
+}
+
+pub(crate) fn number_word(lower: &str) -> Option<usize> {
+    NUMBERS.iter().position(|it| *it == lower).map(|it| it + 1)
+}
+
+/// Takes off the endings of English inflection. Light: it must not make one word of two.
+pub(crate) fn stem(lower: &str) -> String {
+    if !lower.is_ascii() || lower.len() < 4 {
+        return lower.to_owned();
+    }
+    let vowel = |it: &str| it.bytes().any(|b| b"aeiouy".contains(&b));
+    let base = if let Some(it) = lower.strip_suffix("ies").filter(|it| it.len() > 2) {
+        format!("{it}y")
+    } else if let Some(it) = lower.strip_suffix("es").filter(|it| {
+        it.len() > 2 && it.ends_with(['s', 'x', 'z']) || it.ends_with("ch") || it.ends_with("sh")
+    }) {
+        it.to_owned()
+    } else if lower.ends_with('s')
+        && !lower.ends_with("ss")
+        && !lower.ends_with("us")
+        && !lower.ends_with("is")
+    {
+        lower[..lower.len() - 1].to_owned()
+    } else if let Some(it) = ["ing", "ed"]
+        .iter()
+        .find_map(|end| lower.strip_suffix(end))
+        .filter(|it| it.len() > 2 && vowel(it) && !it.ends_with('e'))
+    {
+        let bytes = it.as_bytes();
+        let doubled = bytes[it.len() - 1] == bytes[it.len() - 2] && !it.ends_with(['l', 's', 'z']);
+        it[..it.len() - usize::from(doubled)].to_owned()
+    } else {
+        lower.to_owned()
+    };
+    if base.len() > 3 { base.strip_suffix('e').unwrap_or(&base).to_owned() } else { base }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_has_two_roles() {
+        assert_eq!(ROLE.len(), ROLES.iter().map(|it| it.1.len()).sum::<usize>());
+    }
+
+    #[test]
+    fn inflections_meet_and_different_words_do_not() {
+        for row in [
+            &["retry", "retries"][..],
+            &["cache", "caching", "cached", "caches"],
+            &["run", "running", "runs"],
+            &["pass", "passes", "passed"],
+            &["test", "tests", "tested", "testing"],
+        ] {
+            assert!(row.iter().all(|it| stem(it) == stem(row[0])), "{row:?}");
+        }
+        for (left, right) in [
+            ("status", "state"),
+            ("string", "strict"),
+            ("process", "proceed"),
+            ("need", "new"),
+            ("bus", "bu"),
+        ] {
+            assert_ne!(stem(left), stem(right));
+        }
+    }
+}

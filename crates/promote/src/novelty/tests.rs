@@ -1,0 +1,199 @@
+//! Labelled pairs, and what must hold for any text.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+use super::*;
+use expect_test::{Expect, expect};
+use proptest::prelude::*;
+
+const PAIRS: &str = include_str!("../../fixtures/pairs.txt");
+
+/// A statement in the notation of the fixture.
+struct Written {
+    text: String,
+    files: Vec<ProjectPath>,
+    kind: MemoryType,
+}
+
+impl Written {
+    fn parse(side: &str) -> Self {
+        let (kind, rest) = match side.strip_prefix('(').and_then(|it| it.split_once(") ")) {
+            Some((kind, rest)) => (Kind::parse(kind).unwrap(), rest),
+            None => (Kind::Gotcha, side),
+        };
+        let (text, files) = rest.split_once(" @ ").unwrap_or((rest, ""));
+        let files = files.split_whitespace().map(|it| ProjectPath::parse(it).unwrap()).collect();
+        Self { text: text.to_owned(), files, kind: MemoryType::Core(kind) }
+    }
+
+    fn statement(&self) -> Statement<'_> {
+        Statement { text: &self.text, files: &self.files, kind: &self.kind }
+    }
+}
+
+fn relation(old: &str, new: &str) -> Relationship {
+    compare(&Written::parse(old).statement(), &Written::parse(new).statement())
+}
+
+const fn class(relationship: &Relationship) -> &'static str {
+    match relationship {
+        Relationship::Same => "same",
+        Relationship::Near { .. } => "near",
+        Relationship::Contradicts { .. } => "contradicts",
+        Relationship::Unrelated => "unrelated",
+    }
+}
+
+#[test]
+fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
+    let mut confusion: BTreeMap<(&str, &str), usize> = BTreeMap::new();
+    let mut surprises = Vec::new();
+    for line in PAIRS.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
+        let parts: Vec<&str> = line.split(" | ").collect();
+        let [label, old, new] = parts[..] else { panic!("a line is `label | old | new`: {line}") };
+        let (right, today) = label.split_once(" today ").unwrap_or((label, label));
+        let answer = class(&relation(old, new));
+        *confusion.entry((right, answer)).or_default() += 1;
+        if answer != today || class(&relation(new, old)) != answer {
+            surprises.push(format!("{answer}: {line}"));
+        }
+    }
+    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
+    let answered = |it: &str| {
+        confusion.iter().filter(|((_, answer), _)| *answer == it).map(|(_, n)| n).sum::<usize>()
+    };
+    for answer in ["same", "contradicts"] {
+        assert_eq!(confusion[&(answer, answer)], answered(answer), "precision of `{answer}` is 1");
+    }
+    let mut table = String::from("label        same  near  contradicts  unrelated\n");
+    for label in ["same", "near", "contradicts", "unrelated"] {
+        let n = |answer| confusion.get(&(label, answer)).copied().unwrap_or(0);
+        let row = (n("same"), n("near"), n("contradicts"), n("unrelated"));
+        writeln!(table, "{label:11} {:5} {:5} {:12} {:10}", row.0, row.1, row.2, row.3).unwrap();
+    }
+    expect![[r"
+        label        same  near  contradicts  unrelated
+        same           12     0            0          0
+        near            0    29            0          7
+        contradicts     0     0           82         13
+        unrelated       0     0            0        117
+    "]]
+    .assert_eq(&table);
+}
+
+fn check_conflict(old: &str, new: &str, expect: Expect) {
+    let res = match relation(old, new) {
+        Relationship::Contradicts { what } => what.to_string(),
+        other => class(&other).to_owned(),
+    };
+    expect.assert_eq(&res);
+}
+
+#[test]
+fn a_person_is_told_what_changed() {
+    check_conflict(
+        "The TTL is 30 seconds",
+        "The TTL is 5 minutes",
+        expect!["the number was `30 seconds`, now it is `5 minutes`"],
+    );
+    check_conflict(
+        "The TTL is 5 minutes",
+        "The TTL is 30 seconds",
+        expect!["the number was `5 minutes`, now it is `30 seconds`"],
+    );
+    check_conflict(
+        "Use `make lint` before pushing",
+        "Use `just lint` before pushing",
+        expect!["the name was `make lint`, now it is `just lint`"],
+    );
+    check_conflict(
+        "Flags are in src/a.rs",
+        "Flags are in src/b.rs",
+        expect!["the path was `src/a.rs`, now it is `src/b.rs`"],
+    );
+    check_conflict("Use tabs", "Use spaces", expect!["it was `tabs`, now it is `spaces`"]);
+    check_conflict(
+        "The protocol is v1.2",
+        "The protocol is v1.3",
+        expect!["the version was `v1.2`, now it is `v1.3`"],
+    );
+    check_conflict(
+        "Builds are cached",
+        "Builds are not cached",
+        expect!["one says it is so, the other says it is not"],
+    );
+}
+
+#[test]
+fn the_nearest_is_the_one_that_matters_most() {
+    let written: Vec<Written> = [
+        "Deploy on Tuesdays",
+        "The retry limit is currently 3",
+        "The retry limit is 5",
+        "The retry limit is 7",
+    ]
+    .map(Written::parse)
+    .into();
+    let candidates: Vec<_> = written.iter().map(Written::statement).collect();
+    let nearest_of = |n: usize, text: &str| {
+        nearest(&Written::parse(text).statement(), &candidates[..n])
+            .map(|(at, it)| (at, class(&it)))
+    };
+    assert_eq!(nearest_of(4, "The retry limit is 3"), Some((2, "contradicts")));
+    assert_eq!(nearest_of(2, "The retry limit is 3"), Some((1, "near")));
+    assert_eq!(nearest_of(4, "Retry limit is 7"), Some((3, "same")));
+    assert_eq!(nearest_of(4, "Write tests first"), None);
+}
+
+#[test]
+fn long_text_is_no_trouble() {
+    let long = "never `x y` 5s a/b/c.rs not over is_it = ".repeat(1_500);
+    assert_eq!(relation(&long, &long), Relationship::Same);
+    assert_eq!(relation(&long, "short"), Relationship::Unrelated);
+    assert_eq!(relation(&long, &format!("{long} more")), Relationship::Unrelated);
+}
+
+proptest! {
+    #[test]
+    fn a_statement_is_the_same_as_itself(text in "\\PC{0,300}") {
+        prop_assert_eq!(relation(&text, &text), Relationship::Same);
+    }
+
+    #[test]
+    fn the_class_does_not_depend_on_the_order(old in statement(), new in statement()) {
+        prop_assert_eq!(class(&relation(&old, &new)), class(&relation(&new, &old)));
+    }
+
+    #[test]
+    fn any_two_texts_have_an_answer(old in "\\PC{0,200}", new in "\\PC{0,200}") {
+        prop_assert_eq!(class(&relation(&old, &new)), class(&relation(&new, &old)));
+    }
+}
+
+/// Statements of a small vocabulary, so that they often nearly agree.
+fn statement() -> impl Strategy<Value = String> {
+    let words = [
+        "retry",
+        "limit",
+        "is",
+        "3",
+        "5",
+        "not",
+        "use",
+        "tabs",
+        "spaces",
+        "for",
+        "dev",
+        "over",
+        "before",
+        "Redis",
+        "src/a.rs,",
+        "because",
+        "jobs.",
+        "`a b`",
+        "5 seconds",
+    ];
+    proptest::collection::vec(proptest::sample::select(words.to_vec()), 1..8)
+        .prop_map(|it| it.join(" "))
+}
