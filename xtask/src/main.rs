@@ -1,9 +1,10 @@
-//! Chores of the workspace: `cargo xtask tidy` checks the house rules, `cargo xtask docs` writes the reference.
+//! Chores of the workspace: `tidy` checks the house rules, `deny` what comes in from outside, `docs` writes the reference.
 //!
 //! Nothing here is shipped, and nothing here knows the product beyond the tables it prints.
 
 #![expect(clippy::print_stdout, reason = "a tool talks to the person who runs it")]
 
+mod deny;
 mod docs;
 mod tidy;
 mod tree;
@@ -15,12 +16,14 @@ const HELP: &str = "\
 usage: cargo xtask <command>
 
   tidy   check the house rules; say what to do about each problem
+  deny   check licences, bans and sources of every dependency against deny.toml
   docs   write docs/reference from the tables in the code";
 
 fn main() -> anyhow::Result<ExitCode> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => tidy(root),
+        Some("deny") => deny(root),
         Some("docs") => docs(root),
         _ => {
             println!("{HELP}");
@@ -30,13 +33,20 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn tidy(root: &Path) -> anyhow::Result<ExitCode> {
-    let problems = tidy::check(&tree::read(root)?, &tree::metadata(root)?);
-    for problem in &problems {
+    Ok(report("tidy", &tidy::check(&tree::read(root)?, &tree::metadata(root)?)))
+}
+
+fn deny(root: &Path) -> anyhow::Result<ExitCode> {
+    Ok(report("deny", &deny::check(&deny::read(root)?, &tree::graph(root)?)?))
+}
+
+fn report(name: &str, problems: &[tidy::Problem]) -> ExitCode {
+    for problem in problems {
         println!("{problem}");
     }
     let n_failures = problems.iter().filter(|it| it.grade == tidy::Grade::Failure).count();
-    println!("tidy: {n_failures} to fix, {} to look at", problems.len() - n_failures);
-    Ok(if n_failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE })
+    println!("{name}: {n_failures} to fix, {} to look at", problems.len() - n_failures);
+    if n_failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn docs(root: &Path) -> anyhow::Result<ExitCode> {

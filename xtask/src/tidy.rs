@@ -50,7 +50,12 @@ pub(crate) fn check(tree: &Tree, metadata: &Value) -> Vec<Problem> {
 }
 
 impl Problem {
-    fn failure(path: &str, line: usize, what: impl Into<String>, remedy: &'static str) -> Self {
+    pub(crate) fn failure(
+        path: &str,
+        line: usize,
+        what: impl Into<String>,
+        remedy: &'static str,
+    ) -> Self {
         Self { path: path.to_owned(), line, what: what.into(), remedy, grade: Grade::Failure }
     }
 }

@@ -50,6 +50,14 @@ pub(crate) fn metadata(root: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&output(cargo)?)?)
 }
 
+/// Every package of the lock file, for every platform; cargo fetches what is not there yet.
+pub(crate) fn graph(root: &Path) -> anyhow::Result<Value> {
+    let mut cargo = Command::new("cargo");
+    cargo.args(["metadata", "--locked", "--all-features", "--format-version", "1"]);
+    cargo.current_dir(root);
+    Ok(serde_json::from_str(&output(cargo)?)?)
+}
+
 /// Leaves the file alone when nothing would change, so that nothing is rebuilt for it.
 pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> {
     if fs::read_to_string(path).is_ok_and(|it| it == text) {

@@ -1,21 +1,31 @@
-//! Backups: made online, believed only after they were opened and checked, restored without a gap.
+//! Backups: made online, believed only after they were opened and checked.
 
+use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::Timestamp;
+use rusqlite::ToSql;
+use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use crate::apply::{META, SET_META};
-use crate::check;
-use crate::connection::{is_plain, open_file};
-use crate::key::Key;
+use crate::connection::open_file;
 use crate::layout::Home;
-use crate::mark::{Mark, Reading};
 use crate::query::Db;
-use crate::{Error, erase, memories, os};
+use crate::schema;
+use crate::site::Site;
+use crate::stamp::META;
+use crate::{Error, check, memories, os};
 
 /// How many backups are kept; the oldest goes when a new one has proved good.
 pub const KEPT: usize = 3;
+
+/// How the name of a backup begins that was made before a migration. Those stay until they are
+/// erased: they are the only way back to an older program.
+const BEFORE_MIGRATION: &str = "schema-";
+/// What is found under these names was left behind by something that was interrupted.
+const UNPROVED: &str = ".unproved-";
+const REWRITING: &str = "rewriting";
+const SEALING: &str = "sealing";
 
 /// One backup file.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -32,115 +42,128 @@ pub struct Contents {
     pub seq: i64,
 }
 
-/// The backups of a database, newest first. The name begins with the sequence, not the clock's word.
+impl Backup {
+    fn is_before_migration(&self) -> bool {
+        self.name.starts_with(BEFORE_MIGRATION)
+    }
+
+    /// How far the database had got, as the name says it.
+    pub(crate) fn seq(&self) -> Option<i64> {
+        self.name.split('-').next()?.parse().ok()
+    }
+}
+
+/// The backups of a database, newest first and those made before a migration last. The name begins
+/// with the sequence, not with the clock's word.
 pub(crate) fn list(home: &Home) -> Vec<Backup> {
     let entries = fs::read_dir(home.backups()).into_iter().flatten().flatten();
     let mut res: Vec<Backup> = entries
         .filter_map(|it| {
             let name = it.file_name().into_string().ok()?;
+            let ours = it.path().extension() == Some(OsStr::new("db")) && !name.starts_with('.');
             let bytes = it.metadata().ok()?.len();
-            name.ends_with(".db").then_some(Backup { name, path: it.path(), bytes })
+            ours.then_some(Backup { name, path: it.path(), bytes })
         })
-        .filter(|it| !it.name.starts_with('.'))
         .collect();
-    res.sort_by(|a, b| b.name.cmp(&a.name));
+    res.sort_by(|a, b| (a.is_before_migration(), &b.name).cmp(&(b.is_before_migration(), &a.name)));
     res
 }
 
 /// Makes a backup, checks it, and lets the oldest go. Runs outside a transaction, under the lock.
-pub(crate) fn make(
-    db: &Db,
-    home: &Home,
-    key: Option<&Key>,
-    now: Timestamp,
-) -> Result<Backup, Error> {
+pub(crate) fn make(site: &Site, db: &Db, now: Timestamp) -> Result<Backup, Error> {
     let seq = db.number(&META, &[&"seq"])?;
     let stamp = now.minute().replace([' ', ':'], "-");
-    let res = write(db, home, key, &format!("{seq:012}-{stamp}.db"))?;
-    for old in list(home).into_iter().skip(KEPT) {
+    let res = write(site, db, &format!("{seq:012}-{stamp}.db"))?;
+    for old in list(&site.home).iter().filter(|it| !it.is_before_migration()).skip(KEPT) {
         remove(&old.path)?;
     }
     Ok(res)
 }
 
-/// Called with the old schema still in place, so its contents cannot be examined as the new one.
-pub(crate) fn before_migration(db: &Db, home: &Home, version: i64) -> Result<(), Error> {
-    let dir = home.backups();
-    os::private_dir(&dir).map_err(|it| Error::io(&dir, &it))?;
-    let path = dir.join(format!("schema-{version}.db"));
-    if path.exists() {
-        remove(&path)?;
-    }
-    copy_into(db, &path)?;
-    seal(&path)
+/// Made with the old schema still in place, of which only the structure can be checked.
+pub(crate) fn before_migration(site: &Site, db: &Db, version: i64) -> Result<(), Error> {
+    write(site, db, &format!("{BEFORE_MIGRATION}{version}.db")).map(|_| ())
 }
 
 /// Checks that a backup is whole: its bytes as they were sealed, its rows as they were saved.
-pub(crate) fn verify(path: &Path, key: Option<&Key>) -> Result<Contents, Error> {
+pub(crate) fn verify(site: &Site, path: &Path) -> Result<Contents, Error> {
     let damaged = |what: &str| Error::Damaged { path: path.to_owned(), what: what.to_owned() };
     let sealed =
         fs::read_to_string(seal_of(path)).map_err(|_| damaged("its checksum is missing"))?;
-    if sealed.trim() != checksum(path)? {
+    let found = checksum(path)?;
+    if !sealed.lines().any(|it| it == found) {
         return Err(damaged("its checksum does not match"));
     }
-    contents(path, key)
+    contents(site, path)
 }
 
-fn contents(path: &Path, key: Option<&Key>) -> Result<Contents, Error> {
-    let db = open_file(path, key.filter(|_| !is_plain(path)), false)?;
-    if let Some(finding) = check::examine(&db)?.into_iter().next() {
-        return Err(Error::Damaged { path: path.to_owned(), what: format!("{finding:?}") });
+/// What a file holds that passes every check a file can pass by itself.
+pub(crate) fn contents(site: &Site, path: &Path) -> Result<Contents, Error> {
+    let db = open_file(path, site.key.as_ref(), false)?;
+    let damaged = |what: String| Error::Damaged { path: path.to_owned(), what };
+    if schema::version(&db, site.schema)? == site.schema.version() {
+        if let Some(finding) = check::examine(&db, site.schema)?.into_iter().next() {
+            return Err(damaged(format!("{finding:?}")));
+        }
+    } else if let Some(wrong) = check::integrity(&db)?.into_iter().next() {
+        return Err(damaged(wrong));
     }
-    Ok(Contents { memories: memories::total(&db)?, seq: db.number(&META, &[&"seq"])? })
+    outline(&db)
 }
 
-fn write(db: &Db, home: &Home, key: Option<&Key>, name: &str) -> Result<Backup, Error> {
-    let dir = home.backups();
+/// What an open database holds.
+pub(crate) fn outline(db: &Db) -> Result<Contents, Error> {
+    Ok(Contents { memories: memories::total(db)?, seq: db.number(&META, &[&"seq"])? })
+}
+
+/// Where the next form of a backup is prepared.
+pub(crate) fn scratch(path: &Path) -> PathBuf {
+    path.with_extension(REWRITING)
+}
+
+fn write(site: &Site, db: &Db, name: &str) -> Result<Backup, Error> {
+    let dir = site.home.backups();
     os::private_dir(&dir).map_err(|it| Error::io(&dir, &it))?;
-    sweep(&dir)?;
-    let (unproved, path) = (dir.join(format!(".unproved-{name}")), dir.join(name));
-    copy_into(db, &unproved)?;
-    if let Err(error) = contents(&unproved, key) {
+    let (unproved, path) = (dir.join(format!("{UNPROVED}{name}")), dir.join(name));
+    let proved = copy_into(db, &unproved).and_then(|()| contents(site, &unproved));
+    if let Err(error) = proved {
         remove(&unproved)?;
         return Err(error);
     }
-    let io = |it: std::io::Error| Error::io(&path, &it);
-    seal(&unproved)?;
-    fs::rename(seal_of(&unproved), seal_of(&path)).map_err(io)?;
-    fs::rename(&unproved, &path).map_err(io)?;
-    os::sync_dir(&dir).map_err(io)?;
-    let bytes = fs::metadata(&path).map_err(io)?.len();
+    put(&unproved, &path)?;
+    let bytes = fs::metadata(&path).map_err(|it| Error::io(&path, &it))?.len();
     Ok(Backup { name: name.to_owned(), path, bytes })
 }
 
-/// Removes what an interrupted backup left behind.
-fn sweep(dir: &Path) -> Result<(), Error> {
-    for entry in fs::read_dir(dir).map_err(|it| Error::io(dir, &it))?.flatten() {
-        if entry.file_name().to_string_lossy().starts_with(".unproved-") {
-            fs::remove_file(entry.path()).map_err(|it| Error::io(&entry.path(), &it))?;
-        }
-    }
-    Ok(())
-}
-
 /// A consistent, compact copy of the open database; keeps its encryption.
-pub(crate) fn copy_into(db: &Db, path: &Path) -> Result<(), Error> {
+fn copy_into(db: &Db, path: &Path) -> Result<(), Error> {
     let io = |it: std::io::Error| Error::io(path, &it);
-    os::private_file(path).map_err(io)?;
-    let quoted = path.display().to_string().replace('\'', "''");
-    if let Err(error) = db.batch(&format!("VACUUM INTO '{quoted}'")) {
-        remove(path)?;
-        return Err(error);
-    }
-    fs::File::open(path).and_then(|it| it.sync_all()).map_err(io)
+    os::remove(path).and_then(|()| os::private_file(path)).map_err(io)?;
+    let target = ToSqlOutput::Borrowed(ValueRef::Text(os::path_bytes(path)));
+    let params: [&dyn ToSql; 1] = [&target];
+    db.conn.execute("VACUUM INTO ?1", params).map_err(|it| Error::database(path, &it))?;
+    os::sync_file(path).map_err(io)
 }
 
-fn seal(path: &Path) -> Result<(), Error> {
-    let target = seal_of(path);
+/// Gives a proved file its name and its seal. The seal is good for what was there and for what
+/// comes, until the name has changed hands: a crash in between leaves a good backup either way.
+pub(crate) fn put(proved: &Path, path: &Path) -> Result<(), Error> {
+    let io = |it: std::io::Error| Error::io(path, &it);
+    let new = checksum(proved)?;
+    let old = fs::read_to_string(seal_of(path)).unwrap_or_default();
+    seal(path, &format!("{}\n{new}\n", old.trim_end()))?;
+    fs::rename(proved, path).map_err(io)?;
+    sync_folder(path)?;
+    seal(path, &format!("{new}\n"))
+}
+
+fn seal(path: &Path, text: &str) -> Result<(), Error> {
+    let (target, scratch) = (seal_of(path), path.with_extension(SEALING));
     let io = |it: std::io::Error| Error::io(&target, &it);
-    os::private_file(&target).map_err(io)?;
-    fs::write(&target, checksum(path)?).map_err(io)?;
-    fs::File::open(&target).and_then(|it| it.sync_all()).map_err(io)
+    os::private_file(&scratch).map_err(io)?;
+    fs::write(&scratch, text).and_then(|()| os::sync_file(&scratch)).map_err(io)?;
+    fs::rename(&scratch, &target).map_err(io)?;
+    sync_folder(&target)
 }
 
 fn seal_of(path: &Path) -> PathBuf {
@@ -154,91 +177,61 @@ fn checksum(path: &Path) -> Result<String, Error> {
     Ok(hasher.finalize().to_hex().to_string())
 }
 
+fn sync_folder(path: &Path) -> Result<(), Error> {
+    let dir = path.parent().unwrap_or(path);
+    os::sync_dir(dir).map_err(|it| Error::io(dir, &it))
+}
+
 /// Removes a backup with its seal; what is already gone is fine.
 pub(crate) fn remove(path: &Path) -> Result<(), Error> {
     for target in [path.to_owned(), seal_of(path)] {
-        match fs::remove_file(&target) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(&target, &error));
-            }
-            _ => {}
-        }
+        os::remove(&target).map_err(|it| Error::io(&target, &it))?;
     }
     Ok(())
 }
 
-/// Replaces a backup by a version of itself from which something was removed.
+/// Replaces a backup by a version of itself from which `change` removed something; says `false`
+/// when there was nothing to remove.
 pub(crate) fn rewrite(
+    site: &Site,
     path: &Path,
-    key: Option<&Key>,
     change: impl FnOnce(&Db) -> Result<bool, Error>,
-) -> Result<(), Error> {
-    let io = |it: std::io::Error| Error::io(path, &it);
-    let scratch = path.with_extension("rewriting");
-    fs::copy(path, &scratch).map_err(io)?;
-    let changed = {
-        let db = open_file(&scratch, key, true)?;
+) -> Result<bool, Error> {
+    let scratch = scratch(path);
+    let res = (|| {
+        os::private_copy(path, &scratch).map_err(|it| Error::io(path, &it))?;
+        let db = open_file(&scratch, site.key.as_ref(), true)?;
         // The scratch copy is thrown away when anything fails: no journal need outlive this.
         db.pragma("PRAGMA journal_mode = MEMORY")?;
-        change(&db)?
-    };
-    if !changed {
-        return fs::remove_file(&scratch).map_err(io);
-    }
-    fs::File::open(&scratch).and_then(|it| it.sync_all()).map_err(io)?;
-    contents(&scratch, key)?;
-    fs::rename(&scratch, path).map_err(io)?;
-    seal(path)
+        let changed = db.transaction(change)?;
+        drop(db);
+        if changed {
+            os::sync_file(&scratch).map_err(|it| Error::io(path, &it))?;
+            contents(site, &scratch)?;
+            put(&scratch, path)?;
+        }
+        Ok(changed)
+    })();
+    os::remove(&scratch).map_err(|it| Error::io(&scratch, &it))?;
+    res
 }
 
-/// Prepares a verified backup to become the database: erased memories stay erased, and the
-/// sequence goes on where it had got. From the final rename on, the restore is decided.
-pub(crate) fn stage_restore(
-    home: &Home,
-    backup: &Path,
-    key: Option<&Key>,
-    now: Timestamp,
-) -> Result<Contents, Error> {
-    let contents = verify(backup, key)?;
-    let (staging, staged) = (home.beside("restoring"), home.beside("restored"));
-    let io = |it: std::io::Error| Error::io(&staging, &it);
-    os::private_file(&staging).map_err(io)?;
-    fs::copy(backup, &staging).map_err(io)?;
-    {
-        let db = open_file(&staging, key, true)?;
-        db.pragma("PRAGMA journal_mode = MEMORY")?;
-        erase::apply_ledger(&db, home, now)?;
-        let reached = match Mark::read(&home.beside("mark"))? {
-            Reading::Mark(mark) => i64::try_from(mark.seq).unwrap_or(i64::MAX),
-            Reading::Absent | Reading::Unreadable => 0,
-        };
-        let seq = db.number(&META, &[&"seq"])?.max(reached) + 1;
-        db.run(&SET_META, &[&"seq", &seq])?;
-        check::take_note(&db, now)?;
-        db.pragma("PRAGMA journal_mode = WAL")?;
-    }
-    fs::File::open(&staging).and_then(|it| it.sync_all()).map_err(io)?;
-    fs::rename(&staging, &staged).map_err(io)?;
-    os::sync_dir(&home.dir).map_err(io)?;
-    Ok(contents)
+/// Removes what interrupted work left behind: it may hold what has been erased since.
+pub(crate) fn sweep(home: &Home) -> Result<(), Error> {
+    let staging = home.staging();
+    let staging = staging.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    remove_matching(&home.dir, |it| it.starts_with(&staging))?;
+    remove_matching(&home.backups(), |it| {
+        let scratch = |word: &str| it.contains(&format!(".{word}"));
+        it.starts_with(UNPROVED) || scratch(REWRITING) || scratch(SEALING)
+    })
 }
 
-/// Puts a staged restore in place; the old files are kept aside. Runs again after a crash.
-pub(crate) fn finish_interrupted_restore(home: &Home) -> Result<(), Error> {
-    let (staged, target) = (home.beside("restored"), home.database());
-    if !staged.exists() {
-        return Ok(());
-    }
-    let aside = home.dir.join("replaced");
-    let io = |it: std::io::Error| Error::io(&target, &it);
-    os::private_dir(&aside).map_err(io)?;
-    for old in [target.clone(), home.wal(), home.shm()] {
-        let name = old.file_name().expect("database files have names").to_owned();
-        match fs::rename(&old, aside.join(name)) {
-            Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
-            _ => {}
+fn remove_matching(dir: &Path, matches: impl Fn(&str) -> bool) -> Result<(), Error> {
+    for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
+        if matches(&entry.file_name().to_string_lossy()) {
+            os::remove(&entry.path()).map_err(|it| Error::io(&entry.path(), &it))?;
         }
     }
-    fs::rename(&staged, &target).map_err(io)?;
-    os::sync_dir(&home.dir).map_err(io)
+    Ok(())
 }

@@ -1,12 +1,14 @@
 //! Looking for damage: the mark against the sequence, rows against their hashes, indexes against rows.
 
-use model::{MemoryId, Timestamp};
+use model::{Memory, MemoryId, Timestamp};
 
-use crate::apply::{META, SET_META};
 use crate::layout::Home;
 use crate::mark::{Mark, Reading};
 use crate::query::{Db, Query, both, local};
 use crate::row::{DamagedRow, columns, read_memory};
+use crate::schema::{self, Schema};
+use crate::site::Site;
+use crate::stamp::{META, SET_META};
 use crate::{Error, memories};
 
 /// Something that is not as it was saved. Every finding is reported; none is served over.
@@ -38,6 +40,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &EVERY_VERSION,
     &N_VERSIONS,
     &FTS_CHECK,
+    &INTEGRITY,
 ];
 
 const NOTE_LOSS: Query =
@@ -62,39 +65,44 @@ const FTS_CHECK: Query = local(
     "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
 );
 
+const INTEGRITY: Query = local("integrity", "PRAGMA integrity_check(20)");
+
 /// Compares the open database with its mark; only looks.
 pub(crate) fn against_mark(db: &Db, home: &Home) -> Result<Vec<Finding>, Error> {
     // The mark is read first: it is written after the commit, so it can only be behind.
-    let reading = Mark::read(&home.beside("mark"))?;
-    let mut res = open_losses(db)?;
+    let (mark, unreadable) = match Mark::read(&home.mark())? {
+        Reading::Mark(mark) => (mark, None),
+        Reading::Absent => (Mark::default(), None),
+        Reading::Unreadable => (Mark::default(), Some(Finding::MarkUnreadable)),
+    };
+    let mut spans = db.select(&OPEN_LOSSES, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
     let seq = db.number(&META, &[&"seq"])?;
-    match reading {
-        Reading::Mark(mark) if mark_seq(&mark) > seq => res.push(lost(&mark, seq)),
-        Reading::Unreadable => res.push(Finding::MarkUnreadable),
-        Reading::Mark(_) | Reading::Absent => {}
+    if mark_seq(&mark) > seq {
+        spans.push((seq + 1, mark_seq(&mark)));
     }
-    Ok(res)
+    let lost = |(from, to): (i64, i64)| Finding::Lost { from, to, known: mark.within(from, to) };
+    Ok(spans.into_iter().map(lost).chain(unreadable).collect())
 }
 
 /// Compares the database with its mark before writing. A loss is written down, and the sequence
 /// moves past it: numbers are not used twice, and the loss is not papered over by new changes.
-pub(crate) fn settle_mark(db: &Db, home: &Home, now: Timestamp) -> Result<(), Error> {
+pub(crate) fn settle_mark(db: &Db, site: &Site) -> Result<(), Error> {
     let seq = db.number(&META, &[&"seq"])?;
-    let Reading::Mark(mark) = Mark::read(&home.beside("mark"))? else {
+    let Reading::Mark(mark) = Mark::read(&site.home.mark())? else {
         return Ok(());
     };
     if mark_seq(&mark) <= seq {
         return Ok(());
     }
-    db.batch("BEGIN IMMEDIATE")?;
-    db.run(&NOTE_LOSS, &[&(seq + 1), &mark_seq(&mark), &now.0])?;
-    db.run(&SET_META, &[&"seq", &mark_seq(&mark)])?;
-    db.batch("COMMIT")
+    db.transaction(|db| {
+        db.run(&NOTE_LOSS, &[&(seq + 1), &mark_seq(&mark), &site.now.0])?;
+        db.run(&SET_META, &[&"seq", &mark_seq(&mark)]).map(|_| ())
+    })
 }
 
 /// Renews the mark from what is committed.
 pub(crate) fn advance_mark(db: &Db, home: &Home) -> Result<(), Error> {
-    let path = home.beside("mark");
+    let path = home.mark();
     let mut mark = match Mark::read(&path)? {
         Reading::Mark(mark) => mark,
         Reading::Absent | Reading::Unreadable => Mark::default(),
@@ -120,9 +128,11 @@ pub(crate) fn take_note(db: &Db, now: Timestamp) -> Result<usize, Error> {
     db.run(&TAKE_NOTE, &[&now.0])
 }
 
-/// The complete examination of a file by itself: structure, rows, versions, counts.
-pub(crate) fn examine(db: &Db) -> Result<Vec<Finding>, Error> {
+/// The complete examination of a file by itself: structure, definitions, rows, versions, counts.
+pub(crate) fn examine(db: &Db, schema: &Schema) -> Result<Vec<Finding>, Error> {
     let mut res: Vec<Finding> = integrity(db)?.into_iter().map(Finding::Database).collect();
+    let altered = schema::altered(db, schema)?.into_iter();
+    res.extend(altered.map(|it| Finding::Database(format!("`{it}` is not defined as it was"))));
     let rows = db.select(&EVERY_ROW, &[], |row| read_memory(row, 0))?;
     let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
     res.extend(rows.into_iter().filter_map(Result::err).map(Finding::Row));
@@ -133,14 +143,26 @@ pub(crate) fn examine(db: &Db) -> Result<Vec<Finding>, Error> {
     Ok(res)
 }
 
-/// The cheap examination behind an empty answer: is it empty, or did something go missing?
+/// Every memory a condition holds for, past all indexes.
+pub(crate) fn scan(
+    db: &Db,
+    wanted: impl Fn(&Memory) -> bool,
+) -> Result<memories::Read<Memory>, Error> {
+    let rows = db.select(&EVERY_ROW, &[], |row| read_memory(row, 0))?;
+    let rows = rows.into_iter().filter(|it| it.as_ref().is_ok_and(&wanted)).collect();
+    Ok(memories::Read::part(rows, Finding::Row))
+}
+
+/// The examination behind an empty answer: is it empty, or did something go missing? The thorough
+/// part is done once per connection: damage comes to files at rest, and an empty answer is common.
 pub(crate) fn doubt(db: &Db) -> Result<Vec<Finding>, Error> {
     let found = memories::total(db)?;
     let mut res: Vec<Finding> =
         count_finding(db, "memories", "n_memories", found)?.into_iter().collect();
-    let answer = db.pragma("PRAGMA quick_check(1)")?;
-    if answer != "ok" {
-        res.push(Finding::Database(answer));
+    if !db.known_sound.get() {
+        let wrong = integrity(db)?;
+        db.known_sound.set(wrong.is_empty());
+        res.extend(wrong.into_iter().map(Finding::Database));
     }
     Ok(res)
 }
@@ -164,20 +186,9 @@ fn count_finding(
 }
 
 /// What the database's own check says, other than `ok`.
-fn integrity(db: &Db) -> Result<Vec<String>, Error> {
-    let check = local("integrity", "PRAGMA integrity_check(20)");
-    let lines = db.select(&check, &[], |row| row.get::<_, String>(0))?;
+pub(crate) fn integrity(db: &Db) -> Result<Vec<String>, Error> {
+    let lines = db.select(&INTEGRITY, &[], |row| row.get::<_, String>(0))?;
     Ok(lines.into_iter().filter(|it| it != "ok").collect())
-}
-
-fn open_losses(db: &Db) -> Result<Vec<Finding>, Error> {
-    db.select(&OPEN_LOSSES, &[], |row| {
-        Ok(Finding::Lost { from: row.get(0)?, to: row.get(1)?, known: Vec::new() })
-    })
-}
-
-fn lost(mark: &Mark, seq: i64) -> Finding {
-    Finding::Lost { from: seq + 1, to: mark_seq(mark), known: mark.after(seq.unsigned_abs()) }
 }
 
 fn mark_seq(mark: &Mark) -> i64 {

@@ -2,77 +2,94 @@
 
 use std::fs;
 use std::io::Read;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use model::Timestamp;
 use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::check::{self, Finding};
 use crate::key::{self, Key};
 use crate::layout::Home;
-use crate::lock::Turnstile;
+use crate::lock::Door;
 use crate::mark::{Mark, Reading};
 use crate::query::Db;
-use crate::schema::{self, Schema};
-use crate::{Error, backup, erase, os};
+use crate::site::Site;
+use crate::{Error, backup, check, convert, erase, os, restore, schema};
 
 /// The first bytes of a database that is not encrypted.
 const PLAIN_HEADER: &[u8; 16] = b"SQLite format 3\0";
 /// The longest text or blob a row may hold; far above any memory, far below a mistake.
 const MAX_VALUE: i32 = 64 << 20;
 /// Only other processes' checkpoints and recoveries are ever waited for here.
-const PATIENCE: Duration = Duration::from_secs(60);
+const PATIENCE: Duration = Duration::from_mins(1);
 
-/// Opens for writing: creates, migrates and notes losses. The turnstile is passed for the duration.
-pub(crate) fn open_writer(
-    home: &Home,
-    schema: &Schema,
-    key: Option<&Key>,
-    turnstile: &Turnstile,
-    now: Timestamp,
-) -> Result<Db, Error> {
-    let _turn = turnstile.enter()?;
-    backup::finish_interrupted_restore(home)?;
+/// Opens for writing: finishes what was interrupted, creates, migrates, notes losses.
+/// The caller holds the write lock.
+pub(crate) fn open_writer(site: &Site) -> Result<Db, Error> {
+    let home = &site.home;
+    restore::finish(home)?;
+    backup::sweep(home)?;
     refuse_vanished(home)?;
     let path = home.database();
     os::private_file(&path).map_err(|it| Error::io(&path, &it))?;
-    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = connect(&path, &path, flags, key)?;
-    if schema::version(&db, schema)? == 0 {
-        db.pragma("PRAGMA journal_mode = WAL")?;
+    let db = site.watched(open_shared(site)?);
+    // A file that is not ours, or newer than we are, is left exactly as it is.
+    schema::version(&db, site.schema)?;
+    db.pragma("PRAGMA journal_mode = WAL")?;
+    db.batch(
+        "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;",
+    )?;
+    schema::migrate(&db, site)?;
+    check::settle_mark(&db, site)?;
+    site.add(check::against_mark(&db, home)?);
+    convert::resume(site, &db)?;
+    if let Err(error) = erase::resume(site, &db) {
+        // Not being able to finish must not stop everything else; the next opening tries again.
+        site.add(vec![check::Finding::Database(format!(
+            "an erasure could not be finished: {error}"
+        ))]);
     }
-    db.batch("PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0;")?;
-    schema::migrate(&db, schema, home)?;
-    check::settle_mark(&db, home, now)?;
-    erase::resume(&db, home, key, now)?;
+    // From here on it is known to be our file and our key: the last to close may merge the log.
+    merge_on_close(&db, true)?;
     Ok(db)
 }
 
 /// Opens for reading what exists; falls back to a frozen view when the folder cannot be written.
-pub(crate) fn open_reader(
-    home: &Home,
-    schema: &Schema,
-    key: Option<&Key>,
-) -> Result<(Db, Vec<Finding>), Error> {
+/// `None`: something must be written first.
+pub(crate) fn open_reader(site: &Site) -> Result<Option<Db>, Error> {
+    if site.home.staged().exists() {
+        return Ok(None);
+    }
+    let res = open_current(site);
+    // A restore that was decided meanwhile may have taken the file away.
+    if site.home.staged().exists() { Ok(None) } else { res }
+}
+
+fn open_current(site: &Site) -> Result<Option<Db>, Error> {
+    let home = &site.home;
     refuse_vanished(home)?;
-    let path = home.database();
-    let shared = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let db = match connect(&path, &path, shared, key) {
-        Err(Error::ReadOnly { .. } | Error::Denied { .. }) => open_frozen(home, key)?,
+    if !home.database().exists() {
+        return Ok(None);
+    }
+    let db = match open_shared(site) {
+        Err(Error::ReadOnly { .. } | Error::Denied { .. }) => open_frozen(home, site.key.as_ref())?,
         other => other?,
     };
-    let found = schema::version(&db, schema)?;
-    if found < schema.version() {
-        let what =
-            format!("it has schema {found} and must be migrated to {} first", schema.version());
-        return Err(Error::ReadOnly { path, why: what });
+    if schema::version(&db, site.schema)? < site.schema.version() {
+        return Ok(None);
     }
     db.batch("PRAGMA query_only = ON")?;
-    let findings = check::against_mark(&db, home)?;
-    Ok((db, findings))
+    site.add(check::against_mark(&db, home)?);
+    Ok(Some(site.watched(db)))
+}
+
+/// Opens the database itself, which others may have open as well.
+fn open_shared(site: &Site) -> Result<Db, Error> {
+    let path = site.home.database();
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let _door = Door::pass(&site.home)?;
+    connect(&path, &path, flags, site.key.as_ref())
 }
 
 /// Opens a closed file, such as a backup, by itself: no lock, no mark, no migration.
@@ -90,42 +107,83 @@ fn open_frozen(home: &Home, key: Option<&Key>) -> Result<Db, Error> {
         let why = "the folder is read-only and recent changes wait in its log".to_owned();
         return Err(Error::ReadOnly { path, why });
     }
-    fs::File::open(&path).map_err(|it| Error::io(&path, &it))?;
-    let escaped =
-        path.display().to_string().replace('%', "%25").replace('?', "%3f").replace('#', "%23");
-    let uri = format!("file:{escaped}?immutable=1");
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    connect(Path::new(&uri), &path, flags, key)
+    connect(&frozen_uri(&path), &path, flags, key)
 }
 
+/// Every byte that could mean something in a URI is escaped.
+fn frozen_uri(path: &Path) -> PathBuf {
+    let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-".contains(&it);
+    let escape =
+        |it: &u8| if plain(*it) { char::from(*it).to_string() } else { format!("%{it:02x}") };
+    let escaped: String = os::path_bytes(path).iter().map(escape).collect();
+    PathBuf::from(format!("file:{escaped}?immutable=1"))
+}
+
+/// Connects with the key, and to a file that is still plain without it. Which it is, is not read from
+/// the file: it may be in use, see `os::private_file`.
 fn connect(target: &Path, path: &Path, flags: OpenFlags, key: Option<&Key>) -> Result<Db, Error> {
-    let key = key.filter(|_| !is_plain(path));
+    let res = try_connect(target, path, flags, key);
+    let (Err(Error::Damaged { .. } | Error::NoEncryption), Some(_)) = (&res, key) else {
+        return res.map_err(|it| if is_no_database(&it) { unknown(path) } else { it });
+    };
+    if fs::metadata(path).is_ok_and(|it| it.len() == 0) {
+        return res;
+    }
+    match (try_connect(target, path, flags, None), res) {
+        (Err(plain), Err(Error::NoEncryption)) if is_no_database(&plain) => {
+            Err(Error::NoEncryption)
+        }
+        (Err(plain), _) if is_no_database(&plain) => Err(Error::WrongKey { path: path.to_owned() }),
+        (plain, _) => plain,
+    }
+}
+
+/// Neither a plain database nor, with this key, an encrypted one.
+fn is_no_database(error: &Error) -> bool {
+    matches!(error, Error::Damaged { what, .. } if what.contains("not a database"))
+}
+
+fn unknown(path: &Path) -> Error {
+    let what = "it is not a database; if it is encrypted, its key is missing".to_owned();
+    Error::Damaged { path: path.to_owned(), what }
+}
+
+fn try_connect(
+    target: &Path,
+    path: &Path,
+    flags: OpenFlags,
+    key: Option<&Key>,
+) -> Result<Db, Error> {
+    let file = os::identity(path);
     let conn =
         Connection::open_with_flags(target, flags).map_err(|it| Error::database(path, &it))?;
-    let db = Db::new(conn, path);
+    let mut db = Db::new(conn, path, file);
+    // With the wrong key, merging the log would be the end of both.
+    merge_on_close(&db, false)?;
     if let Some(key) = key {
         key::unlock(&db, key)?;
+        db.is_encrypted = true;
     }
-    configure(&db).map_err(|it| match it {
-        Error::Damaged { path, .. } if key.is_some() => Error::WrongKey { path },
-        Error::Damaged { path, .. } if !is_plain(&path) => Error::Damaged {
-            path,
-            what: "it is not a database; if it is encrypted, its key is missing".to_owned(),
-        },
-        other => other,
-    })?;
+    configure(&db)?;
     Ok(db)
 }
 
+/// Whether the last connection to close merges the log into the file and removes it.
+fn merge_on_close(db: &Db, merge: bool) -> Result<(), Error> {
+    let config = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
+    db.conn.set_db_config(config, !merge).map(|_| ()).map_err(|it| db.error(&it))
+}
+
+/// What every connection is told; `secure_delete` and the rest hold only for the one they are told.
 fn configure(db: &Db) -> Result<(), Error> {
     let failed = |it: rusqlite::Error| db.error(&it);
     db.conn.busy_timeout(PATIENCE).map_err(failed)?;
     db.conn.set_prepared_statement_cache_capacity(128);
     db.conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE);
     db.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
-    // `secure_delete` and the rest are per connection, so every opening sets them.
     db.batch(
         "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
     )?;
@@ -134,27 +192,69 @@ fn configure(db: &Db) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether the file is an unencrypted database. Empty and absent files are neither.
+/// Whether a file that nobody has open is an unencrypted database.
 pub(crate) fn is_plain(path: &Path) -> bool {
     let mut head = [0_u8; 16];
     fs::File::open(path).and_then(|mut it| it.read_exact(&mut head)).is_ok()
         && head == *PLAIN_HEADER
 }
 
-/// An empty or absent file where there had been changes is a loss, not a fresh start.
+/// An empty or absent file where there had been changes is a loss, not a fresh start. It must not
+/// even be opened: beside an empty file, the database would remove a log that still holds them.
 fn refuse_vanished(home: &Home) -> Result<(), Error> {
     let path = home.database();
-    let empty = fs::metadata(&path).map_or(true, |it| it.len() == 0);
-    let Reading::Mark(Mark { seq, .. }) = Mark::read(&home.beside("mark"))? else {
+    if fs::metadata(&path).is_ok_and(|it| it.len() > 0) {
         return Ok(());
-    };
-    // A log that was never merged into an empty main file still holds the changes.
-    let in_log = fs::metadata(home.wal()).is_ok_and(|it| it.len() > 0);
-    if empty && seq > 0 && !in_log {
-        return Err(Error::Damaged {
-            path,
-            what: format!("the file is gone, but {seq} changes had been saved in it"),
-        });
     }
-    Ok(())
+    let what = match Mark::read(&home.mark())? {
+        Reading::Mark(Mark { seq, .. }) if seq > 0 => {
+            format!("the file is gone, but {seq} changes had been saved in it")
+        }
+        Reading::Unreadable => "the file is gone, and so is the record of its changes".to_owned(),
+        _ if !backup::list(home).is_empty() => "the file is gone, but it has backups".to_owned(),
+        _ => return Ok(()),
+    };
+    Err(Error::Damaged { path, what })
+}
+
+#[cfg(test)]
+mod tests {
+    use model::Timestamp;
+
+    use super::*;
+    use crate::schema::MEMORY;
+    use crate::{DataDir, stamp};
+
+    fn site(dir: &Path) -> Site {
+        let id = model::ProjectId::new(Timestamp(1), [1; 10]);
+        let home = DataDir::new(dir.join("odd %?# name")).project(id);
+        home.prepare().unwrap();
+        Site::new(home, &MEMORY, None, Timestamp(1))
+    }
+
+    #[test]
+    fn a_frozen_view_reads_and_leaves_no_trace() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = site(dir.path());
+        stamp::take_number(&open_writer(&site).unwrap()).unwrap();
+        let names = || {
+            let entries = fs::read_dir(&site.home.dir).unwrap().flatten();
+            entries.map(|it| it.file_name()).collect::<Vec<_>>()
+        };
+        let before = names();
+        let db = open_frozen(&site.home, None).unwrap();
+        assert_eq!(db.number(&stamp::META, &[&"seq"]).unwrap(), 1);
+        assert!(stamp::take_number(&db).is_err(), "and cannot be written through");
+        assert_eq!(names(), before);
+    }
+
+    #[test]
+    fn a_frozen_view_is_refused_while_changes_wait_in_the_log() {
+        let dir = tempfile::tempdir().unwrap();
+        let site = site(dir.path());
+        let db = open_writer(&site).unwrap();
+        stamp::take_number(&db).unwrap();
+        let res = open_frozen(&site.home, None).map(drop);
+        assert!(matches!(res, Err(Error::ReadOnly { .. })), "{res:?}");
+    }
 }

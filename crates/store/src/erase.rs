@@ -3,24 +3,24 @@
 //! The order makes it restartable: first the ledger says what must go, then everything that
 //! matches the ledger goes, file by file. A crash in between only means doing the rest again.
 
+use std::collections::HashSet;
 use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use model::{Memory, MemoryId, Timestamp};
-use rusqlite::ToSql;
+use model::{MemoryId, Timestamp};
 
-use crate::apply::{self, META, SET_META};
-use crate::backup;
-use crate::key::Key;
 use crate::layout::Home;
-use crate::query::{Db, Query, both, local};
-use crate::row::{columns, read_memory, to_values};
-use crate::{Error, os};
+use crate::mark::{Mark, Reading};
+use crate::query::{Db, Query, both};
+use crate::restore::empty_log;
+use crate::site::Site;
+use crate::{Error, backup, lookups, os, stamp};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
     &IDS,
+    &NUMBER,
     &VERSION_IDS,
     &OWNERS,
     &DROP_VECTORS,
@@ -31,14 +31,14 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &LEDGERED,
     &COUNT_MEMORIES,
     &COUNT_VERSIONS,
-    &ROWS,
-    &VERSION_ROWS,
 ];
 
 const IDS: Query = both("erase_ids", "SELECT n, id FROM memories");
+const NUMBER: Query = both("number", "SELECT n FROM memories WHERE id = ?1");
 const VERSION_IDS: Query = both("erase_version_ids", "SELECT DISTINCT id FROM memory_versions");
 const OWNERS: Query = both("erase_owners", "SELECT DISTINCT owner FROM embeddings");
-const DROP_VECTORS: Query = both("drop_vectors", "DELETE FROM embeddings WHERE owner = ?1");
+pub(crate) const DROP_VECTORS: Query =
+    both("drop_vectors", "DELETE FROM embeddings WHERE owner = ?1");
 const DROP_VERSIONS: Query = both("drop_versions", "DELETE FROM memory_versions WHERE id = ?1");
 const FORGET_CHANGES: Query = both("forget_changes", "UPDATE changes SET id = NULL WHERE id = ?1");
 const DROP_MEMORY: Query = both("drop_memory", "DELETE FROM memories WHERE id = ?1");
@@ -53,12 +53,12 @@ const COUNT_VERSIONS: Query = both(
     "recount_versions",
     "UPDATE meta SET value = (SELECT count(*) FROM memory_versions) WHERE key = 'n_versions'",
 );
-const ROWS: Query = local("scrub_rows", concat!("SELECT n, ", columns!(), " FROM memories"));
-const VERSION_ROWS: Query =
-    local("scrub_version_rows", concat!("SELECT k, ", columns!(), " FROM memory_versions"));
+
+const HASH: usize = 32;
+type IdHash = [u8; HASH];
 
 /// What the ledger keeps of an id: enough to recognise it, not to know it.
-pub(crate) fn id_hash(id: MemoryId) -> [u8; 32] {
+pub(crate) fn id_hash(id: MemoryId) -> IdHash {
     blake3::derive_key("waylore erase ledger 1", id.0.as_bytes())
 }
 
@@ -69,42 +69,51 @@ pub(crate) fn intend(home: &Home, ids: &[MemoryId]) -> Result<(), Error> {
     os::private_file(&path).map_err(io)?;
     let hashes: Vec<u8> = ids.iter().flat_map(|it| id_hash(*it)).collect();
     let mut file = fs::OpenOptions::new().append(true).open(&path).map_err(io)?;
+    // A crash may have cut the last entry short; what follows must not be read across it.
+    let length = file.metadata().map_err(io)?.len();
+    file.set_len(length - length % HASH as u64).map_err(io)?;
     file.write_all(&hashes).and_then(|()| file.sync_all()).map_err(io)?;
     os::private_file(&home.beside("erasing")).and_then(|()| os::sync_dir(&home.dir)).map_err(io)
 }
 
 /// Finishes an erasure that was interrupted.
-pub(crate) fn resume(db: &Db, home: &Home, key: Option<&Key>, now: Timestamp) -> Result<(), Error> {
-    if home.beside("erasing").exists() { carry_out(db, home, key, now) } else { Ok(()) }
+pub(crate) fn resume(site: &Site, db: &Db) -> Result<(), Error> {
+    if site.home.beside("erasing").exists() { carry_out(site, db, site.now) } else { Ok(()) }
 }
 
 /// Carries out the ledger on the database, its backups and files set aside by a restore.
-pub(crate) fn carry_out(
-    db: &Db,
-    home: &Home,
-    key: Option<&Key>,
-    now: Timestamp,
-) -> Result<(), Error> {
-    db.batch("BEGIN IMMEDIATE")?;
-    if let Err(error) = apply_ledger(db, home, now).and_then(|_| db.batch("COMMIT")) {
-        db.batch("ROLLBACK")?;
-        return Err(error);
-    }
-    flush(db)?;
-    for old in backup_files(home) {
-        // A backup that can no longer be opened cannot be cleaned: it goes.
-        if backup::rewrite(&old, key, |copy| apply_ledger(copy, home, now)).is_err() {
-            backup::remove(&old)?;
-        }
-    }
-    discard_replaced(home)?;
+pub(crate) fn carry_out(site: &Site, db: &Db, now: Timestamp) -> Result<(), Error> {
+    let home = &site.home;
+    db.transaction(|db| apply_ledger(db, home, now))?;
+    empty_log(db)?;
+    clean_copies(site, |copy| apply_ledger(copy, home, now))?;
+    forget_in_mark(db, home)?;
     let intention = home.beside("erasing");
-    match fs::remove_file(&intention) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::io(&intention, &error))
+    os::remove(&intention)
+        .and_then(|()| os::sync_dir(&home.dir))
+        .map_err(|it| Error::io(&intention, &it))
+}
+
+/// Changes every backup, and removes what a restore set aside or an interruption left behind.
+pub(crate) fn clean_copies(
+    site: &Site,
+    change: impl Fn(&Db) -> Result<bool, Error>,
+) -> Result<(), Error> {
+    for old in backup::list(&site.home) {
+        match backup::rewrite(site, &old.path, &change) {
+            Ok(_) => {}
+            Err(
+                error @ (Error::Full
+                | Error::Io { .. }
+                | Error::Denied { .. }
+                | Error::ReadOnly { .. }),
+            ) => return Err(error),
+            // A backup that can no longer be opened and checked cannot be cleaned: it goes.
+            Err(_) => backup::remove(&old.path)?,
         }
-        _ => Ok(()),
     }
+    backup::sweep(&site.home)?;
+    discard_replaced(&site.home)
 }
 
 /// Deletes every memory the ledger names; says whether there was any.
@@ -129,19 +138,18 @@ pub(crate) fn apply_ledger(db: &Db, home: &Home, now: Timestamp) -> Result<bool,
 
 /// Deletes memories without a trace in the ledger: what was forgotten long ago may be taught again.
 pub(crate) fn remove(db: &Db, ids: &[MemoryId]) -> Result<(), Error> {
-    let known =
-        db.select(&IDS, &[], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?)))?;
-    for (n, id) in &known {
-        if ids.iter().any(|it| it.0.as_bytes().as_slice() == id.as_slice()) {
-            remove_one(db, Some(*n), id)?;
-        }
+    for id in ids {
+        let id = id.0.as_bytes().as_slice();
+        let n = db.one(&NUMBER, &[&id], |row| row.get(0))?;
+        remove_one(db, n, id)?;
     }
+    stamp::take_number(db)?;
     recount(db)
 }
 
 fn remove_one(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
     if let Some(n) = n {
-        apply::unindex(db, n)?;
+        lookups::clear(db, n)?;
     }
     for query in [&DROP_VECTORS, &DROP_VERSIONS, &FORGET_CHANGES, &DROP_MEMORY] {
         db.run(query, &[&id])?;
@@ -155,138 +163,33 @@ fn recount(db: &Db) -> Result<(), Error> {
 }
 
 /// All hashes of erased ids, from the table and the file beside it.
-fn ledger(db: &Db, home: &Home) -> Result<std::collections::HashSet<[u8; 32]>, Error> {
+fn ledger(db: &Db, home: &Home) -> Result<HashSet<IdHash>, Error> {
     let rows = db.select(&LEDGERED, &[], |row| row.get::<_, Vec<u8>>(0))?;
-    let mut res: std::collections::HashSet<[u8; 32]> =
+    let mut res: HashSet<IdHash> =
         rows.iter().filter_map(|it| it.as_slice().try_into().ok()).collect();
     let path = home.beside("ledger");
     match fs::read(&path) {
-        Ok(bytes) => res.extend(bytes.as_chunks::<32>().0),
+        Ok(bytes) => res.extend(bytes.as_chunks::<HASH>().0),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
         Err(error) => return Err(Error::io(&path, &error)),
     }
     Ok(res)
 }
 
-/// Takes a text out of every row, version, vector and backup; returns the memories it was in.
-pub(crate) fn scrub(
-    db: &Db,
-    home: &Home,
-    key: Option<&Key>,
-    clean: &dyn Fn(&str) -> Option<String>,
-) -> Result<Vec<MemoryId>, Error> {
-    db.batch("BEGIN IMMEDIATE")?;
-    let res = scrub_rows(db, clean).and_then(|it| db.batch("COMMIT").map(|()| it));
-    let res = match res {
-        Ok(res) => res,
-        Err(error) => {
-            db.batch("ROLLBACK")?;
-            return Err(error);
-        }
-    };
-    flush(db)?;
-    for old in backup_files(home) {
-        if backup::rewrite(&old, key, |copy| Ok(!scrub_rows(copy, clean)?.is_empty())).is_err() {
-            backup::remove(&old)?;
+/// The mark names the latest changes by id; erased ones are not to be known.
+fn forget_in_mark(db: &Db, home: &Home) -> Result<(), Error> {
+    if let Reading::Mark(mut mark) = Mark::read(&home.mark())? {
+        let ledger = ledger(db, home)?;
+        if mark.forget(|it| ledger.contains(&id_hash(it))) {
+            mark.write(&home.mark())?;
         }
     }
-    discard_replaced(home)?;
-    Ok(res)
-}
-
-fn scrub_rows(db: &Db, clean: &dyn Fn(&str) -> Option<String>) -> Result<Vec<MemoryId>, Error> {
-    let mut res = Vec::new();
-    for (n, memory) in
-        db.select(&ROWS, &[], |row| Ok((row.get::<_, i64>(0)?, read_memory(row, 1)?)))?
-    {
-        let Ok(memory) = memory else { continue };
-        if let Some(cleaned) = scrubbed(&memory, clean) {
-            rewrite_row(db, "memories", "n", n, &cleaned)?;
-            apply::unindex(db, n)?;
-            apply::index(db, n, &cleaned)?;
-            db.run(&DROP_VECTORS, &[&cleaned.id.0.as_bytes().as_slice()])?;
-            res.push(cleaned.id);
-        }
-    }
-    for (k, memory) in
-        db.select(&VERSION_ROWS, &[], |row| Ok((row.get::<_, i64>(0)?, read_memory(row, 1)?)))?
-    {
-        let Ok(memory) = memory else { continue };
-        if let Some(cleaned) = scrubbed(&memory, clean) {
-            rewrite_row(db, "memory_versions", "k", k, &cleaned)?;
-            res.push(cleaned.id);
-        }
-    }
-    if !res.is_empty() {
-        // The change is not a version of its own, but it must move the mark.
-        let seq = db.number(&META, &[&"seq"])? + 1;
-        db.run(&SET_META, &[&"seq", &seq])?;
-    }
-    res.sort_unstable();
-    res.dedup();
-    Ok(res)
-}
-
-/// The memory with every text cleaned, `None` when nothing had to be.
-fn scrubbed(memory: &Memory, clean: &dyn Fn(&str) -> Option<String>) -> Option<Memory> {
-    let mut res = memory.clone();
-    let mut changed = false;
-    let mut each = |text: &mut String| {
-        if let Some(cleaned) = clean(text) {
-            *text = cleaned;
-            changed = true;
-        }
-    };
-    each(&mut res.content);
-    each(&mut res.summary);
-    each(&mut res.citation);
-    res.tags.iter_mut().for_each(&mut each);
-    res.modules.iter_mut().for_each(&mut each);
-    res.states.deprecated_reason.iter_mut().for_each(&mut each);
-    if let Some(payload) = &res.payload {
-        let json = payload.to_json().to_string();
-        if let Some(cleaned) = clean(&json) {
-            let value = serde_json::from_str(&cleaned).ok();
-            res.payload = value.and_then(|it| model::Payload::parse(payload.kind(), &it).ok());
-            changed = true;
-        }
-    }
-    changed.then_some(res)
-}
-
-/// Rewrites a row in place: same version, new text, new hash.
-fn rewrite_row(db: &Db, table: &str, key: &str, n: i64, memory: &Memory) -> Result<(), Error> {
-    let values = to_values(memory);
-    let names: Vec<String> = columns!()
-        .split(',')
-        .enumerate()
-        .map(|(at, name)| format!("{} = ?{}", name.trim(), at + 1))
-        .collect();
-    let sql =
-        format!("UPDATE {table} SET {} WHERE {key} = ?{}", names.join(", "), values.len() + 1);
-    let mut params: Vec<&dyn ToSql> = values.iter().map(|it| it as &dyn ToSql).collect();
-    params.push(&n);
-    db.conn.execute(&sql, params.as_slice()).map_err(|it| db.error(&it)).map(|_| ())
-}
-
-/// Empties the log into the file, so that no deleted byte lingers there.
-pub(crate) fn flush(db: &Db) -> Result<(), Error> {
-    let busy = db.pragma("PRAGMA wal_checkpoint(TRUNCATE)")?;
-    if busy == "0" {
-        return Ok(());
-    }
-    Err(Error::Engine {
-        what: "another process is reading; the log could not be emptied yet".to_owned(),
-    })
-}
-
-fn backup_files(home: &Home) -> Vec<std::path::PathBuf> {
-    backup::list(home).into_iter().map(|it| it.path).collect()
+    Ok(())
 }
 
 /// Files a restore set aside hold what the database held then; erasing must reach them too.
-fn discard_replaced(home: &Home) -> Result<(), Error> {
-    let aside: &Path = &home.dir.join("replaced");
+pub(crate) fn discard_replaced(home: &Home) -> Result<(), Error> {
+    let aside: &Path = &home.replaced();
     match fs::remove_dir_all(aside) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(aside, &error)),
         _ => Ok(()),

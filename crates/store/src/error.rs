@@ -56,14 +56,28 @@ impl Error {
         let what = error.to_string();
         match error.sqlite_error_code() {
             Some(ErrorCode::DiskFull) => Self::Full,
-            Some(ErrorCode::ReadOnly) => Self::ReadOnly { path, why: what },
+            Some(ErrorCode::ReadOnly | ErrorCode::CannotOpen) => Self::ReadOnly { path, why: what },
             Some(ErrorCode::PermissionDenied) => Self::Denied { path },
-            Some(ErrorCode::CannotOpen) => Self::ReadOnly { path, why: what },
             Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
                 Self::Damaged { path, what }
             }
             Some(ErrorCode::SystemIoFailure) => Self::Io { path, why: what },
+            None if is_misread(error) => Self::Damaged { path, what },
             _ => Self::Engine { what },
         }
     }
+}
+
+/// A cell that cannot be what our own statements put there.
+fn is_misread(error: &rusqlite::Error) -> bool {
+    use rusqlite::Error::{
+        FromSqlConversionFailure, IntegralValueOutOfRange, InvalidColumnType, Utf8Error,
+    };
+    matches!(
+        error,
+        FromSqlConversionFailure(..)
+            | IntegralValueOutOfRange(..)
+            | InvalidColumnType(..)
+            | Utf8Error(..)
+    )
 }

@@ -4,7 +4,7 @@ use model::{Actor, Memory, MemoryId, Timestamp};
 use rusqlite::Row;
 
 use crate::Error;
-use crate::apply::Action;
+use crate::batch::Action;
 use crate::check::Finding;
 use crate::memories::Read;
 use crate::query::{Db, Query, both};

@@ -51,6 +51,25 @@ impl Home {
         self.dir.join("backups")
     }
 
+    /// Where a restore puts what it replaced.
+    pub(crate) fn replaced(&self) -> PathBuf {
+        self.dir.join("replaced")
+    }
+
+    /// A database that is being prepared to take the place of this one.
+    pub(crate) fn staging(&self) -> PathBuf {
+        self.beside("restoring")
+    }
+
+    /// A prepared database. From here on it is decided that it takes the place of this one.
+    pub(crate) fn staged(&self) -> PathBuf {
+        self.beside("restored")
+    }
+
+    pub(crate) fn mark(&self) -> PathBuf {
+        self.beside("mark")
+    }
+
     pub(crate) fn beside(&self, extension: &str) -> PathBuf {
         self.database().with_extension(extension)
     }

@@ -14,35 +14,46 @@ mod key;
 mod query;
 mod row;
 mod schema;
+mod stamp;
 
 mod apply;
+mod batch;
+mod filter;
 mod history;
+mod lookups;
 mod memories;
 mod projects;
 mod settings;
 mod vectors;
 
-mod backup;
 mod check;
 mod connection;
+mod site;
+
+mod backup;
+mod convert;
 mod erase;
 mod maintain;
+mod restore;
+mod scrub;
 
+mod desk;
 mod store;
 mod worker;
 
 #[cfg(feature = "replay")]
 pub mod tape;
 
-pub use apply::{Action, Applied, Batch, Change};
 pub use backup::{Backup, Contents, KEPT};
+pub use batch::{Action, Applied, Batch, Change};
 pub use check::Finding;
 pub use error::Error;
+pub use filter::Filter;
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
-pub use memories::{Filter, Tally, TextHit};
-pub use os::survive_file_size_limit;
+pub use memories::{Tally, TextHit};
+pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};
 pub use projects::PlaceRow;
 pub use row::DamagedRow;
 pub use store::{Size, Store};

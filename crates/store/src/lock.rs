@@ -1,10 +1,11 @@
-//! One writing process at a time, and a fair turn for the others.
+//! One writing process at a time, and a fair turn for the others; and one at a time through the door.
 //!
 //! The database's own lock is not fair: under load some writers starve. Here a process passes a
 //! turnstile first: whoever waits for the lock holds the gate, so one that just released the lock
 //! must queue behind everyone who was already waiting.
 
 use std::fs::File;
+use std::io::ErrorKind;
 use std::path::Path;
 
 use crate::layout::Home;
@@ -25,20 +26,54 @@ impl Turnstile {
     }
 
     pub(crate) fn enter(&self) -> Result<Turn<'_>, Error> {
-        let failed = |it: std::io::Error| Error::Engine {
-            what: format!("cannot take the write lock: {it}"),
-        };
-        self.gate.lock().map_err(failed)?;
-        let res = self.lock.lock().map_err(failed);
-        self.gate.unlock().map_err(failed)?;
+        take(&self.gate)?;
+        let res = take(&self.lock);
+        // Unlocking an own, open file cannot fail; were it to, closing the file would do it.
+        let _ = self.gate.unlock();
         res.map(|()| Turn(&self.lock))
     }
 }
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        // Unlocking an own, open file cannot fail; were it to, closing the file would do it.
         let _ = self.0.unlock();
+    }
+}
+
+/// Held while a connection is being opened, and while files change names: a connection must not get
+/// the database of one moment and the log of another. Nor may anybody open beside one whose key is
+/// wrong: it finds nothing in the log, and until it has closed, others would believe it.
+pub(crate) struct Door(Option<File>);
+
+impl Door {
+    pub(crate) fn pass(home: &Home) -> Result<Self, Error> {
+        let path = home.beside("door");
+        // Where it can neither be made nor found, nothing can change names either.
+        let _ = os::private_file(&path);
+        let Ok(file) = File::open(&path) else { return Ok(Self(None)) };
+        take(&file)?;
+        Ok(Self(Some(file)))
+    }
+}
+
+impl Drop for Door {
+    fn drop(&mut self) {
+        if let Some(file) = &self.0 {
+            let _ = file.unlock();
+        }
+    }
+}
+
+fn take(file: &File) -> Result<(), Error> {
+    loop {
+        match file.lock() {
+            Ok(()) => return Ok(()),
+            // A signal came while waiting; that is no reason to give up the place in the queue.
+            Err(error) if error.kind() == ErrorKind::Interrupted => {}
+            Err(error) => {
+                return Err(Error::Engine { what: format!("cannot take a lock: {error}") });
+            }
+        }
     }
 }
 

@@ -2,48 +2,51 @@
 
 use std::fs;
 
-use model::Timestamp;
+use model::{Counters, Memory, Timestamp};
 
-use crate::backup;
-use crate::check;
 use crate::connection::open_file;
-use crate::key::Key;
 use crate::layout::Home;
 use crate::query::{Db, Query, both, local};
-use crate::row::{columns, read_memory};
+use crate::row::{columns, read_memory, read_statement};
+use crate::site::Site;
 use crate::store::Size;
-use crate::{Error, apply};
+use crate::{Error, apply, backup, check, lookups};
 
 /// Below this size the file is left alone; above it, when a quarter is free.
 const WORTH_COMPACTING: u64 = 100 << 20;
 
 #[cfg(feature = "replay")]
-pub(crate) const STATEMENTS: &[&Query] = &[&HASHES, &BY_HASH, &REBUILD, &ALL_ROWS];
+pub(crate) const STATEMENTS: &[&Query] = &[&ALL_ROWS, &TWINS, &REBUILD];
 
-const HASHES: Query =
-    both("hashes", concat!("SELECT n, hash, ", columns!(), " FROM memories ORDER BY n"));
-const BY_HASH: Query =
-    both("by_hash", concat!("SELECT ", columns!(), " FROM memories WHERE hash = ?1"));
-const ALL_ROWS: Query = both("all_rows", concat!("SELECT n, ", columns!(), " FROM memories"));
+const ALL_ROWS: Query =
+    both("all_rows", concat!("SELECT n, id, hlc, hash, ", columns!(), " FROM memories ORDER BY n"));
+// Asked of a backup. Two rows with one hash are the same, and so are two with one id and clock
+// reading: at most one of the three can be what the damage changed.
+const TWINS: Query = local(
+    "twins",
+    concat!("SELECT ", columns!(), " FROM memories WHERE hash = ?3 OR (id = ?1 AND hlc = ?2)"),
+);
 const REBUILD: Query =
     local("rebuild", "INSERT INTO memories_fts (memories_fts) VALUES ('rebuild')");
 
-pub(crate) fn mend(
-    db: &Db,
-    home: &Home,
-    key: Option<&Key>,
-    now: Timestamp,
-) -> Result<Vec<String>, Error> {
+/// Mends what can be mended; says in sentences what was done.
+pub(crate) fn mend(site: &Site, db: &Db, now: Timestamp) -> Result<Vec<String>, Error> {
     let mut done = Vec::new();
-    db.batch("BEGIN IMMEDIATE")?;
-    let res = (|| {
-        let brought = bring_back(db, home, key)?;
+    let unsound = !check::integrity(db)?.is_empty();
+    if unsound && db.transaction(|db| db.batch("REINDEX")).is_ok() {
+        done.push("rebuilt the indexes from the tables".to_owned());
+    }
+    db.transaction(|db| {
+        let (brought, reset) = bring_back(site, db)?;
         if brought > 0 {
             done.push(format!(
                 "brought back {brought} damaged memories from a backup, exactly as they were saved"
             ));
         }
-        if check::search_index(db).is_some() || brought > 0 {
+        if reset > 0 {
+            done.push(format!("reset the damaged use counts of {reset} memories"));
+        }
+        if unsound || brought > 0 || check::search_index(db).is_some() {
             reindex(db)?;
             done.push("rebuilt the search index from the memories".to_owned());
         }
@@ -51,44 +54,65 @@ pub(crate) fn mend(
         if noted > 0 {
             done.push(format!("took note of {noted} reported losses; they are not reported again"));
         }
-        db.batch("COMMIT")
-    })();
-    if res.is_err() && !db.conn.is_autocommit() {
-        db.batch("ROLLBACK")?;
-    }
-    res.map(|()| done)
+        Ok(())
+    })?;
+    Ok(done)
 }
 
-/// Replaces damaged rows by their equals from a backup: the hash saved with the row says which.
-fn bring_back(db: &Db, home: &Home, key: Option<&Key>) -> Result<usize, Error> {
-    let rows = db.select(&HASHES, &[], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, read_memory(row, 2)?))
-    })?;
-    let damaged: Vec<(i64, Vec<u8>)> =
-        rows.into_iter().filter(|it| it.2.is_err()).map(|(n, hash, _)| (n, hash)).collect();
-    if damaged.is_empty() {
-        return Ok(0);
-    }
-    let mut brought = 0;
-    let mut missing = damaged;
-    for old in backup::list(home) {
-        if backup::verify(&old.path, key).is_err() {
+/// A row that failed its hashes, by what may still be right in it.
+struct Damaged {
+    n: i64,
+    id: rusqlite::types::Value,
+    hlc: rusqlite::types::Value,
+    hash: rusqlite::types::Value,
+    /// The memory without its counts, when only those are damaged.
+    statement: Option<Memory>,
+}
+
+/// Replaces damaged rows by their twins from backups. Says how many were, and how many others only
+/// lost their counts.
+fn bring_back(site: &Site, db: &Db) -> Result<(usize, usize), Error> {
+    let mut missing = damaged(db)?;
+    let n_damaged = missing.len();
+    for old in backup::list(&site.home) {
+        if missing.is_empty() || backup::verify(site, &old.path).is_err() {
             continue;
         }
-        let copy = open_file(&old.path, key, false)?;
+        let copy = open_file(&old.path, site.key.as_ref(), false)?;
         let mut still = Vec::new();
-        for (n, hash) in missing {
-            match copy.one(&BY_HASH, &[&hash], |row| read_memory(row, 0))? {
-                Some(Ok(memory)) => {
-                    apply::overwrite(db, n, &memory)?;
-                    brought += 1;
-                }
-                _ => still.push((n, hash)),
+        for row in missing {
+            let params: [&dyn rusqlite::ToSql; 3] = [&row.id, &row.hlc, &row.hash];
+            match copy.one(&TWINS, &params, |it| read_memory(it, 0))? {
+                Some(Ok(memory)) => apply::overwrite(db, row.n, &memory)?,
+                _ => still.push(row),
             }
         }
         missing = still;
     }
-    Ok(brought)
+    let brought = n_damaged - missing.len();
+    let mut reset = 0;
+    for row in missing {
+        if let Some(memory) = row.statement {
+            apply::set_counts(db, row.n, memory.id, &Counters::default())?;
+            reset += 1;
+        }
+    }
+    Ok((brought, reset))
+}
+
+fn damaged(db: &Db) -> Result<Vec<Damaged>, Error> {
+    let rows = db.select(&ALL_ROWS, &[], |row| {
+        let statement = read_statement(row, 4)?.ok();
+        let row_itself = Damaged {
+            n: row.get(0)?,
+            id: row.get(1)?,
+            hlc: row.get(2)?,
+            hash: row.get(3)?,
+            statement,
+        };
+        Ok(read_memory(row, 4)?.is_err().then_some(row_itself))
+    })?;
+    Ok(rows.into_iter().flatten().collect())
 }
 
 /// Rebuilds every lookup from the rows. The index is first made to agree with its text, so that
@@ -96,11 +120,11 @@ fn bring_back(db: &Db, home: &Home, key: Option<&Key>) -> Result<usize, Error> {
 fn reindex(db: &Db) -> Result<(), Error> {
     db.run(&REBUILD, &[])?;
     let rows =
-        db.select(&ALL_ROWS, &[], |row| Ok((row.get::<_, i64>(0)?, read_memory(row, 1)?)))?;
+        db.select(&ALL_ROWS, &[], |row| Ok((row.get::<_, i64>(0)?, read_memory(row, 4)?)))?;
     for (n, memory) in rows {
         if let Ok(memory) = memory {
-            apply::unindex(db, n)?;
-            apply::index(db, n, &memory)?;
+            lookups::clear(db, n)?;
+            lookups::fill(db, n, &memory)?;
         }
     }
     Ok(())

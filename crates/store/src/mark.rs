@@ -43,9 +43,17 @@ impl Mark {
         self.recent.drain(..surplus);
     }
 
-    /// The changes after `seq` that the ring still names.
-    pub(crate) fn after(&self, seq: u64) -> Vec<MemoryId> {
-        self.recent.iter().filter(|it| it.0 > seq).map(|it| it.1).collect()
+    /// Leaves out memories that are not to be known any more; says whether there were any.
+    pub(crate) fn forget(&mut self, gone: impl Fn(MemoryId) -> bool) -> bool {
+        let before = self.recent.len();
+        self.recent.retain(|it| !gone(it.1));
+        self.recent.len() < before
+    }
+
+    /// The memories changed from one number to another, as far as the ring still names them.
+    pub(crate) fn within(&self, from: i64, to: i64) -> Vec<MemoryId> {
+        let lies = |seq: u64| i64::try_from(seq).is_ok_and(|it| from <= it && it <= to);
+        self.recent.iter().filter(|it| lies(it.0)).map(|it| it.1).collect()
     }
 
     /// Writes the whole mark with one call at the head of the file. Not synced: it only has to
@@ -58,21 +66,23 @@ impl Mark {
         file.write_all(&self.encode()).map_err(failed)
     }
 
+    /// Reads beside a writer that holds no lock against it: what was caught half written is
+    /// different when read again, what is damaged stays the same.
     pub(crate) fn read(path: &Path) -> Result<Reading, Error> {
-        let mut bytes = Vec::new();
-        match fs::File::open(path) {
-            Ok(file) => {
-                file.take(1 << 16).read_to_end(&mut bytes).map_err(|it| Error::io(path, &it))?
-            }
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+        let mut bytes = content(path)?;
+        loop {
+            if bytes.is_empty() {
                 return Ok(Reading::Absent);
             }
-            Err(error) => return Err(Error::io(path, &error)),
-        };
-        if bytes.is_empty() {
-            return Ok(Reading::Absent);
+            if let Some(mark) = Self::decode(&bytes) {
+                return Ok(Reading::Mark(mark));
+            }
+            let again = content(path)?;
+            if again == bytes {
+                return Ok(Reading::Unreadable);
+            }
+            bytes = again;
         }
-        Ok(Self::decode(&bytes).map_or(Reading::Unreadable, Reading::Mark))
     }
 
     fn encode(&self) -> Vec<u8> {
@@ -110,6 +120,16 @@ impl Mark {
     }
 }
 
+/// What the file holds; nothing when it is not there.
+fn content(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut res = Vec::new();
+    let read = fs::File::open(path).and_then(|it| it.take(1 << 16).read_to_end(&mut res));
+    match read {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(path, &error)),
+        _ => Ok(res),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -130,7 +150,7 @@ mod tests {
         }
         mark.write(&path).unwrap();
         assert_eq!(Mark::read(&path).unwrap(), Reading::Mark(mark.clone()));
-        assert_eq!(mark.after(68), vec![id(69), id(70)]);
+        assert_eq!(mark.within(69, 90), vec![id(69), id(70)]);
         assert_eq!(mark.recent.len(), RING);
     }
 

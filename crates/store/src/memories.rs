@@ -1,49 +1,13 @@
 //! Reading memories: by id, by what they are about, by words.
 
-use model::{
-    Memory, MemoryId, ProjectPath, QuietSpan, RelationKind, Scope, Source, Status, Timestamp,
-};
+use model::{Memory, MemoryId, QuietSpan, RelationKind, Status, Timestamp};
 use rusqlite::ToSql;
 
 use crate::Error;
 use crate::check::Finding;
+use crate::filter::{Filter, wanted, with_filter};
 use crate::query::{Db, Query, both};
 use crate::row::{DamagedRow, columns, read_memory};
-
-/// Which memories are wanted; an absent field wants all.
-#[derive(Clone, Debug)]
-pub struct Filter {
-    /// The slug of a type, core or custom.
-    pub kind: Option<String>,
-    pub source: Option<Source>,
-    pub scope: Option<Scope>,
-    pub file: Option<ProjectPath>,
-    pub module: Option<String>,
-    pub tag: Option<String>,
-    pub pinned: Option<bool>,
-    pub statuses: Vec<Status>,
-    pub limit: u32,
-    pub offset: u32,
-}
-
-impl Filter {
-    /// Everything that has not been forgotten or deprecated.
-    pub fn standing(limit: u32) -> Self {
-        use Status::{Live, NeedsReview, Stale, Tainted};
-        Self {
-            kind: None,
-            source: None,
-            scope: None,
-            file: None,
-            module: None,
-            tag: None,
-            pinned: None,
-            statuses: vec![Stale, Tainted, NeedsReview, Live],
-            limit,
-            offset: 0,
-        }
-    }
-}
 
 /// A memory found by words, best first; the score is only good for ordering.
 #[derive(Clone, Debug)]
@@ -59,6 +23,11 @@ pub(crate) struct Read<T> {
 }
 
 impl<T> Read<T> {
+    /// Nothing was there, not even something damaged.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.found.is_empty() && self.damaged.is_empty()
+    }
+
     /// Parts good rows from damaged ones.
     pub(crate) fn part(rows: Vec<Result<T, DamagedRow>>, name: fn(DamagedRow) -> Finding) -> Self {
         let mut res = Self { found: Vec::with_capacity(rows.len()), damaged: Vec::new() };
@@ -86,19 +55,6 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &TOTAL,
     &TALLY,
 ];
-
-/// The bit of each status, and the row's status as that bit: the order of `Memory::status`.
-macro_rules! wanted {
-    () => {
-        "((CASE WHEN deleted_at IS NOT NULL THEN 1 WHEN deprecated_at IS NOT NULL THEN 2 \
-           WHEN stale_at IS NOT NULL THEN 4 WHEN tainted = 1 THEN 8 WHEN needs_review = 1 THEN 16 ELSE 32 END) & ?1) <> 0 \
-         AND (?2 IS NULL OR type = ?2) AND (?3 IS NULL OR source = ?3) AND (?4 IS NULL OR scope = ?4) \
-         AND (?5 IS NULL OR pinned = ?5) \
-         AND (?6 IS NULL OR EXISTS (SELECT 1 FROM memory_files f WHERE f.file = ?6 AND f.n = m.n)) \
-         AND (?7 IS NULL OR EXISTS (SELECT 1 FROM memory_modules o WHERE o.module = ?7 AND o.n = m.n)) \
-         AND (?8 IS NULL OR EXISTS (SELECT 1 FROM memory_tags t WHERE t.tag = ?8 AND t.n = m.n))"
-    };
-}
 
 const BY_ID: Query = both("by_id", concat!("SELECT ", columns!(), " FROM memories WHERE id = ?1"));
 const BY_SHORT: Query = both(
@@ -222,33 +178,6 @@ pub(crate) fn total(db: &Db) -> Result<i64, Error> {
 
 fn memories(db: &Db, query: &Query, params: &[&dyn ToSql]) -> Result<Read<Memory>, Error> {
     Ok(Read::part(db.select(query, params, |row| read_memory(row, 0))?, Finding::Row))
-}
-
-fn with_filter<T>(
-    filter: &Filter,
-    expression: Option<&str>,
-    ask: impl FnOnce(&[&dyn ToSql]) -> T,
-) -> T {
-    let bit = |it: &Status| 1_i64 << Status::ALL.iter().position(|known| known == it).unwrap_or(0);
-    let mask: i64 = filter.statuses.iter().map(bit).sum();
-    let source = filter.source.map(Source::slug);
-    let scope = filter.scope.map(Scope::slug);
-    let file = filter.file.as_ref().map(ProjectPath::as_str);
-    let params: [&dyn ToSql; 11] = [
-        &mask,
-        &filter.kind,
-        &source,
-        &scope,
-        &filter.pinned,
-        &file,
-        &filter.module,
-        &filter.tag,
-        &filter.limit,
-        &filter.offset,
-        &expression,
-    ];
-    let wanted = if expression.is_some() { 11 } else { 10 };
-    ask(&params[..wanted])
 }
 
 /// How many memories there are, by type and status.

@@ -1,23 +1,100 @@
 //! The one module that knows the operating system: file modes, owners, signals.
 
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::fs;
-use std::io;
+use std::io::{self, Read, Seek};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+/// What tells one file from another that later took its name.
+pub(crate) type FileId = (u64, u64);
 
 /// Creates a folder only its owner may enter; an existing one is brought to that.
 pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
-    fs::create_dir_all(path)?;
+    if !path.is_dir() {
+        imp::create_dir(path)?;
+        // The folder's name is to last as long as what is saved in it. Where the folder above
+        // cannot even be opened, the system decides.
+        let _ = path.parent().map(imp::sync_dir);
+    }
     imp::set_mode(path, 0o700)
 }
 
 /// Creates an empty file only its owner may read, unless it exists; then its mode is put right.
 /// The database gives its companions (`-wal`, `-shm`) the mode of the main file.
+///
+/// An existing file is not opened: it may be a database in use, and closing any handle of a file
+/// ends every lock the process has on it.
 pub(crate) fn private_file(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
-    options.write(true).create(true).truncate(false);
+    options.write(true).create_new(true);
     imp::create_mode(&mut options, 0o600);
-    options.open(path)?;
-    imp::set_mode(path, 0o600)
+    match options.open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
+        _ => imp::set_mode(path, 0o600),
+    }
+}
+
+/// Reads a file that may be a database in use. The handle is kept: closing it would end the locks
+/// this process has on the file, and another process could believe itself alone with it.
+pub fn read_in_use(path: &Path) -> Result<Vec<u8>, crate::Error> {
+    static KEPT: Mutex<BTreeMap<FileId, fs::File>> = Mutex::new(BTreeMap::new());
+    let read = || {
+        let Some(id) = identity(path) else { return fs::read(path) };
+        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match kept.entry(id) {
+            Entry::Occupied(it) => it.into_mut(),
+            Entry::Vacant(it) => it.insert(fs::File::open(path)?),
+        };
+        let mut res = Vec::new();
+        file.seek(io::SeekFrom::Start(0))?;
+        file.read_to_end(&mut res)?;
+        Ok(res)
+    };
+    read().map_err(|it| crate::Error::io(path, &it))
+}
+
+/// Copies a file so that the copy, too, is only its owner's.
+pub(crate) fn private_copy(from: &Path, to: &Path) -> io::Result<()> {
+    private_file(to)?;
+    fs::copy(from, to)?;
+    imp::set_mode(to, 0o600)
+}
+
+/// Makes a file's bytes durable.
+pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
+    fs::File::open(path)?.sync_all()
+}
+
+/// Removes a file; one that is already gone is fine.
+pub(crate) fn remove(path: &Path) -> io::Result<()> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Which file has this name now, where the system can tell.
+pub(crate) fn identity(path: &Path) -> Option<FileId> {
+    imp::identity(path)
+}
+
+/// The bytes of a path as the system knows it.
+pub(crate) fn path_bytes(path: &Path) -> &[u8] {
+    path.as_os_str().as_encoded_bytes()
+}
+
+/// Replaces a file as a whole: readers see the old bytes or the new ones, and only the owner sees either.
+pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), crate::Error> {
+    let dir = path.parent().unwrap_or(Path::new("."));
+    let written = path.with_extension("writing");
+    let io = |it: io::Error| crate::Error::io(path, &it);
+    // A folder that is there already belongs to the person; its mode is their business.
+    let made = if dir.as_os_str().is_empty() || dir.exists() { Ok(()) } else { private_dir(dir) };
+    made.and_then(|()| private_file(&written)).map_err(io)?;
+    fs::write(&written, bytes).and_then(|()| fs::File::open(&written)?.sync_all()).map_err(io)?;
+    fs::rename(&written, path).and_then(|()| sync_dir(dir)).map_err(io)
 }
 
 /// Makes the names in a folder durable, where the system can.
@@ -30,6 +107,20 @@ pub(crate) fn foreign_owner(path: &Path) -> Option<u32> {
     imp::foreign_owner(path)
 }
 
+/// The first file or folder below `root` that somebody else may read.
+pub fn open_to_others(root: &Path) -> Option<std::path::PathBuf> {
+    let mut todo = vec![root.to_owned()];
+    while let Some(path) = todo.pop() {
+        if imp::is_open_to_others(&path) {
+            return Some(path);
+        }
+        if path.is_dir() {
+            todo.extend(fs::read_dir(&path).into_iter().flatten().flatten().map(|it| it.path()));
+        }
+    }
+    None
+}
+
 /// Makes writing beyond a file-size limit an error instead of the end of the process.
 pub fn survive_file_size_limit() {
     imp::survive_file_size_limit();
@@ -39,8 +130,18 @@ pub fn survive_file_size_limit() {
 mod imp {
     use std::fs;
     use std::io;
-    use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+    use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
     use std::path::Path;
+
+    use super::FileId;
+
+    pub(super) fn create_dir(path: &Path) -> io::Result<()> {
+        fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
+    }
+
+    pub(super) fn identity(path: &Path) -> Option<FileId> {
+        fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
+    }
 
     pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
         let now = fs::metadata(path)?.permissions();
@@ -68,6 +169,10 @@ mod imp {
         (owner != me).then_some(owner)
     }
 
+    pub(super) fn is_open_to_others(path: &Path) -> bool {
+        fs::symlink_metadata(path).is_ok_and(|it| it.mode() & 0o077 != 0)
+    }
+
     pub(super) fn survive_file_size_limit() {
         #[expect(
             unsafe_code,
@@ -85,6 +190,16 @@ mod imp {
     use std::io;
     use std::path::Path;
 
+    use super::FileId;
+
+    pub(super) fn create_dir(path: &Path) -> io::Result<()> {
+        fs::create_dir_all(path)
+    }
+
+    pub(super) fn identity(_: &Path) -> Option<FileId> {
+        None
+    }
+
     pub(super) fn set_mode(_: &Path, _: u32) -> io::Result<()> {
         Ok(())
     }
@@ -97,6 +212,10 @@ mod imp {
 
     pub(super) fn foreign_owner(_: &Path) -> Option<u32> {
         None
+    }
+
+    pub(super) fn is_open_to_others(_: &Path) -> bool {
+        false
     }
 
     pub(super) fn survive_file_size_limit() {}

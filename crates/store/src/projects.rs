@@ -3,8 +3,8 @@
 use model::{ProjectId, Timestamp};
 use rusqlite::Row;
 
-use crate::Error;
 use crate::query::{Db, Query, both};
+use crate::{Error, stamp};
 
 /// A project and one place it was seen at.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -59,11 +59,13 @@ pub(crate) fn put(db: &Db, place: &PlaceRow) -> Result<(), Error> {
         &ADD_PROJECT,
         &[&id, &place.name, &place.root_commit, &place.remote, &place.last_seen.0],
     )?;
-    db.run(&ADD_PLACE, &[&place.key_dir, &place.dir_key, &id, &place.last_seen.0]).map(|_| ())
+    db.run(&ADD_PLACE, &[&place.key_dir, &place.dir_key, &id, &place.last_seen.0])?;
+    stamp::take_number(db)
 }
 
 pub(crate) fn drop_project(db: &Db, project: ProjectId) -> Result<(), Error> {
-    db.run(&DROP_PROJECT, &[&project.0.as_bytes().as_slice()]).map(|_| ())
+    db.run(&DROP_PROJECT, &[&project.0.as_bytes().as_slice()])?;
+    stamp::take_number(db)
 }
 
 fn read_place(row: &Row<'_>) -> rusqlite::Result<Option<PlaceRow>> {

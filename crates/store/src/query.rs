@@ -1,10 +1,12 @@
 //! Statements as values, and the one way they are run.
 
+use std::cell::Cell;
 use std::path::{Path, PathBuf};
 
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::Error;
+use crate::os::{self, FileId};
 
 /// Where a statement must give the same answer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -38,17 +40,59 @@ pub(crate) const fn local(name: &'static str, sql: &'static str) -> Query {
 pub(crate) struct Db {
     pub(crate) conn: Connection,
     pub(crate) path: PathBuf,
+    /// The file that was opened; another may take its name.
+    file: Option<FileId>,
+    pub(crate) is_encrypted: bool,
+    /// The thorough check was asked for, and found nothing.
+    pub(crate) known_sound: Cell<bool>,
     #[cfg(feature = "replay")]
     pub(crate) tape: Option<crate::tape::Tape>,
 }
 
 impl Db {
-    pub(crate) fn new(conn: Connection, path: &Path) -> Self {
+    /// `file` is what the path named just before it was opened.
+    pub(crate) fn new(conn: Connection, path: &Path, file: Option<FileId>) -> Self {
         Self {
             conn,
             path: path.to_owned(),
+            file,
+            is_encrypted: false,
+            known_sound: Cell::new(false),
             #[cfg(feature = "replay")]
             tape: None,
+        }
+    }
+
+    /// Whether the path still names the file that was opened. A restore may have put another there.
+    pub(crate) fn is_current(&self) -> bool {
+        self.file == os::identity(&self.path)
+    }
+
+    /// Runs `body` in a transaction of its own; an error takes back all of it.
+    pub(crate) fn transaction<T>(
+        &self,
+        body: impl FnOnce(&Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        self.batch("BEGIN IMMEDIATE")?;
+        let res = body(self).and_then(|it| self.batch("COMMIT").map(|()| it));
+        self.roll_back();
+        res
+    }
+
+    /// Runs `body` on one view of the data, whatever is committed meanwhile: two questions that are
+    /// compared must have been asked at the same moment.
+    pub(crate) fn view<T>(&self, body: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
+        self.batch("BEGIN")?;
+        let res = body(self);
+        self.roll_back();
+        res
+    }
+
+    /// Leaves a transaction that is still open. Should that fail, the connection is not used again,
+    /// and the error that led here says more than this one would.
+    pub(crate) fn roll_back(&self) {
+        if !self.conn.is_autocommit() {
+            let _ = self.batch("ROLLBACK");
         }
     }
 

@@ -1,27 +1,46 @@
 //! A memory as a row: the columns, the hash over them, and reading them back.
 
-use model::{
-    Actor, Anchor, Counters, Flags, Hlc, Memory, MemoryId, MemoryType, Payload, PerMille,
-    ProjectId, ProjectPath, Relation, Scope, SessionId, SoftStates, Source, Timestamp, Visibility,
-    WorkUnit,
-};
+mod cells;
+#[cfg(test)]
+mod tests;
+
+use model::{Counters, Memory, MemoryId, Timestamp};
 use rusqlite::Row;
 use rusqlite::types::{Value, ValueRef};
-use serde_json::Value as Json;
 
-/// The columns of a memory in the order they are bound, hashed and read; the last four are counters.
+use cells::Cells;
+
+/// The columns of a memory in the order they are bound, hashed and read: the statement with its
+/// hash, then the counts with theirs, since those change without making a new version.
 macro_rules! columns {
     () => {
         "id, project, type, source, scope, visibility, content, summary, citation, confidence, tags, files, modules, \
          anchors, work_unit, session, provenance, commit_id, branch, relations, half_life_days, needs_review, \
          user_verified, pinned, tainted, deprecated_at, deprecated_reason, stale_at, deleted_at, payload, created_by, \
-         created_at, updated_at, version, hlc, hash, access_count, used_count, last_accessed_at, last_used_at"
+         created_at, updated_at, version, hlc, hash, access_count, used_count, last_accessed_at, last_used_at, \
+         counts_hash"
     };
 }
 pub(crate) use columns;
 
+/// The same columns, each set to the parameter of its position.
+macro_rules! assignments {
+    () => {
+        "id = ?1, project = ?2, type = ?3, source = ?4, scope = ?5, visibility = ?6, content = ?7, summary = ?8, \
+         citation = ?9, confidence = ?10, tags = ?11, files = ?12, modules = ?13, anchors = ?14, work_unit = ?15, \
+         session = ?16, provenance = ?17, commit_id = ?18, branch = ?19, relations = ?20, half_life_days = ?21, \
+         needs_review = ?22, user_verified = ?23, pinned = ?24, tainted = ?25, deprecated_at = ?26, \
+         deprecated_reason = ?27, stale_at = ?28, deleted_at = ?29, payload = ?30, created_by = ?31, \
+         created_at = ?32, updated_at = ?33, version = ?34, hlc = ?35, hash = ?36, access_count = ?37, \
+         used_count = ?38, last_accessed_at = ?39, last_used_at = ?40, counts_hash = ?41"
+    };
+}
+pub(crate) use assignments;
+
 /// How many columns, from the first, the hash covers; the hash itself comes next.
-pub(crate) const HASHED: usize = 35;
+const HASHED: usize = 35;
+/// Where the four counts begin; their hash comes after them.
+const COUNTS: usize = HASHED + 1;
 
 /// A row whose content does not match its hash, or does not make sense. It is never served.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -40,7 +59,7 @@ pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
     let flag = |it: bool| Value::Integer(i64::from(it));
     let moment = |it: Option<Timestamp>| it.map_or(Value::Null, |it| Value::Integer(it.0));
     let maybe = |it: &Option<String>| it.as_deref().map_or(Value::Null, text);
-    let (flags, states, counters) = (&memory.flags, &memory.states, &memory.counters);
+    let (flags, states) = (&memory.flags, &memory.states);
     let mut res = vec![
         Value::Blob(memory.id.0.as_bytes().to_vec()),
         memory.project.map_or(Value::Null, |it| Value::Blob(it.0.as_bytes().to_vec())),
@@ -80,18 +99,52 @@ pub(crate) fn to_values(memory: &Memory) -> Vec<Value> {
     ];
     debug_assert_eq!(res.len(), HASHED);
     let hash = hash(res.iter().map(ValueRef::from));
-    res.extend([
-        Value::Blob(hash.to_vec()),
-        Value::Integer(i64::try_from(counters.access_count).unwrap_or(i64::MAX)),
-        Value::Integer(i64::try_from(counters.used_count).unwrap_or(i64::MAX)),
-        moment(counters.last_accessed_at),
-        moment(counters.last_used_at),
-    ]);
+    res.push(Value::Blob(hash.to_vec()));
+    res.extend(count_values(memory.id, &memory.counters));
     res
 }
 
-/// Reads a memory from a row whose columns begin at `at`; a row that fails its hash is not a memory.
+/// The counts of a memory as they are stored, their hash last.
+pub(crate) fn count_values(id: MemoryId, counters: &Counters) -> [Value; 5] {
+    let [accessed, used, last_accessed, last_used] = plain_counts(counters);
+    let hash = Value::Blob(counts_hash(id, counters).to_vec());
+    [accessed, used, last_accessed, last_used, hash]
+}
+
+fn plain_counts(counters: &Counters) -> [Value; 4] {
+    let number = |it: u64| Value::Integer(i64::try_from(it).unwrap_or(i64::MAX));
+    let moment = |it: Option<Timestamp>| it.map_or(Value::Null, |it| Value::Integer(it.0));
+    [
+        number(counters.access_count),
+        number(counters.used_count),
+        moment(counters.last_accessed_at),
+        moment(counters.last_used_at),
+    ]
+}
+
+fn counts_hash(id: MemoryId, counters: &Counters) -> [u8; 32] {
+    let values = plain_counts(counters);
+    let id = ValueRef::Blob(id.0.as_bytes());
+    hash(std::iter::once(id).chain(values.iter().map(ValueRef::from)))
+}
+
+/// Reads a memory from a row whose columns begin at `at`; a row that fails its hashes is not served.
 pub(crate) fn read_memory(
+    row: &Row<'_>,
+    at: usize,
+) -> rusqlite::Result<Result<Memory, DamagedRow>> {
+    Ok(read_statement(row, at)?.and_then(|memory| {
+        let damaged =
+            DamagedRow { id: Some(memory.id), what: "its counts do not match their hash" };
+        match (Cells { row, at }).counters(memory.id) {
+            Some(counters) => Ok(Memory { counters, ..memory }),
+            None => Err(damaged),
+        }
+    }))
+}
+
+/// Reads only what the memory states, with counts at nought, for when the counts are damaged.
+pub(crate) fn read_statement(
     row: &Row<'_>,
     at: usize,
 ) -> rusqlite::Result<Result<Memory, DamagedRow>> {
@@ -108,7 +161,7 @@ pub(crate) fn read_memory(
 }
 
 /// The hash of a row's values, each with its kind and length, so that no two rows can look alike.
-pub(crate) fn hash<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> [u8; 32] {
+fn hash<'a>(values: impl Iterator<Item = ValueRef<'a>>) -> [u8; 32] {
     let mut hasher = Hasher::default();
     values.for_each(|it| hasher.add(it));
     hasher.finish()
@@ -135,125 +188,5 @@ impl Hasher {
 
     fn finish(&self) -> [u8; 32] {
         *self.0.finalize().as_bytes()
-    }
-}
-
-/// A row seen as typed cells; anything unexpected is `None`, never a panic.
-struct Cells<'a, 'r> {
-    row: &'a Row<'r>,
-    at: usize,
-}
-
-impl Cells<'_, '_> {
-    fn cell(&self, column: usize) -> Option<ValueRef<'_>> {
-        self.row.get_ref(self.at + column).ok()
-    }
-
-    fn blob(&self, column: usize) -> Option<&[u8]> {
-        match self.cell(column)? {
-            ValueRef::Blob(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    fn text(&self, column: usize) -> Option<&str> {
-        match self.cell(column)? {
-            ValueRef::Text(it) => std::str::from_utf8(it).ok(),
-            _ => None,
-        }
-    }
-
-    fn number(&self, column: usize) -> Option<i64> {
-        match self.cell(column)? {
-            ValueRef::Integer(it) => Some(it),
-            _ => None,
-        }
-    }
-
-    /// A nullable cell: the outer `None` means it holds something it should not.
-    #[expect(clippy::option_option, reason = "absent and malformed are different answers")]
-    fn maybe<T>(
-        &self,
-        column: usize,
-        read: impl FnOnce(&Self, usize) -> Option<T>,
-    ) -> Option<Option<T>> {
-        match self.cell(column)? {
-            ValueRef::Null => Some(None),
-            _ => read(self, column).map(Some),
-        }
-    }
-
-    fn json<T: serde::de::DeserializeOwned>(&self, column: usize) -> Option<T> {
-        serde_json::from_str(self.text(column)?).ok()
-    }
-
-    fn flag(&self, column: usize) -> Option<bool> {
-        Some(self.number(column)? != 0)
-    }
-
-    fn owned(&self, column: usize) -> Option<String> {
-        self.text(column).map(str::to_owned)
-    }
-
-    fn moment(&self, column: usize) -> Option<Timestamp> {
-        self.number(column).map(Timestamp)
-    }
-
-    fn payload(&self, kind: &MemoryType) -> Option<Option<Payload>> {
-        let Some(json) = self.maybe(29, Self::json::<Json>)? else {
-            return Some(None);
-        };
-        Payload::parse(kind.core()?, &json).ok().map(Some)
-    }
-
-    fn memory(&self) -> Option<Memory> {
-        let kind = MemoryType::from_slug(self.text(2)?).ok()?;
-        Some(Memory {
-            id: MemoryId::from_bytes(self.blob(0)?)?,
-            project: self.maybe(1, |it, at| ProjectId::from_bytes(it.blob(at)?))?,
-            source: Source::from_slug(self.text(3)?)?,
-            scope: Scope::from_slug(self.text(4)?)?,
-            visibility: Visibility::from_slug(self.text(5)?)?,
-            content: self.owned(6)?,
-            summary: self.owned(7)?,
-            citation: self.owned(8)?,
-            confidence: PerMille::new(u16::try_from(self.number(9)?).ok()?),
-            tags: self.json(10)?,
-            files: self.json::<Vec<ProjectPath>>(11)?,
-            modules: self.json(12)?,
-            anchors: self.json::<Vec<Anchor>>(13)?,
-            work_unit: self.maybe(14, Self::json::<WorkUnit>)?,
-            session: self.maybe(15, |it, at| SessionId::from_bytes(it.blob(at)?))?,
-            provenance: self.json::<Vec<SessionId>>(16)?,
-            commit: self.maybe(17, Self::owned)?,
-            branch: self.maybe(18, Self::owned)?,
-            relations: self.json::<Vec<Relation>>(19)?,
-            half_life_days: self.maybe(20, |it, at| u32::try_from(it.number(at)?).ok())?,
-            flags: Flags {
-                needs_review: self.flag(21)?,
-                user_verified: self.flag(22)?,
-                pinned: self.flag(23)?,
-                tainted: self.flag(24)?,
-            },
-            states: SoftStates {
-                deprecated_at: self.maybe(25, Self::moment)?,
-                deprecated_reason: self.maybe(26, Self::owned)?,
-                stale_at: self.maybe(27, Self::moment)?,
-                deleted_at: self.maybe(28, Self::moment)?,
-            },
-            payload: self.payload(&kind)?,
-            created_by: Actor::parse(self.text(30)?)?,
-            created_at: self.moment(31)?,
-            updated_at: self.moment(32)?,
-            version: u32::try_from(self.number(33)?).ok()?,
-            hlc: Hlc(self.number(34)?),
-            counters: Counters {
-                access_count: u64::try_from(self.number(36)?).unwrap_or(0),
-                used_count: u64::try_from(self.number(37)?).unwrap_or(0),
-                last_accessed_at: self.maybe(38, Self::moment)?,
-                last_used_at: self.maybe(39, Self::moment)?,
-            },
-            kind,
-        })
     }
 }

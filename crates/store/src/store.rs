@@ -1,28 +1,27 @@
 //! The handle: cheap to clone, async on the outside, threads and files inside.
 
+mod upkeep;
+
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 
 use model::{Memory, MemoryId, ProjectId, QuietSpan, RelationKind, Timestamp};
 
-use crate::apply::{self, Applied, Batch};
-use crate::backup::{self, Backup, Contents};
+use crate::batch::{Applied, Batch};
 use crate::check::{self, Finding};
-use crate::connection::{open_reader, open_writer};
+use crate::desk::Desk;
+use crate::filter::Filter;
 use crate::history::{self, Entry, Step};
 use crate::key::Key;
 use crate::layout::Home;
-use crate::lock::Turnstile;
-use crate::memories::{self, Filter, Read, Tally, TextHit};
+use crate::memories::{self, Tally, TextHit};
 use crate::projects::{self, PlaceRow};
 use crate::query::Db;
 use crate::schema::{MEMORY, Schema, USER};
+use crate::site::Site;
 use crate::vectors::{self, Vector};
-use crate::worker::{Around, Readers, Writer};
-use crate::{Error, erase, maintain, os, settings};
-
-/// Once the log is larger than this, the writer merges it when it has nothing better to do.
-const LOG_LIMIT: u64 = 4 << 20;
+use crate::worker::{Readers, Writer};
+use crate::{Error, apply, settings};
 
 /// One database file with its threads.
 #[derive(Clone)]
@@ -37,17 +36,6 @@ struct Inner {
     site: Arc<Site>,
 }
 
-/// What the threads need to know about the file.
-struct Site {
-    home: Home,
-    schema: &'static Schema,
-    key: Option<Key>,
-    now: Timestamp,
-    findings: Mutex<Vec<Finding>>,
-    #[cfg(feature = "replay")]
-    tape: Option<crate::tape::Tape>,
-}
-
 /// How large the files are and how full.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Size {
@@ -59,7 +47,8 @@ pub struct Size {
 }
 
 impl Store {
-    /// A project's memories. Nothing is touched until the first call; the first write creates it.
+    /// A project's memories. Nothing is touched until the first call, which creates what is missing;
+    /// see `exists`.
     pub fn project(home: Home, key: Option<Key>, now: Timestamp) -> Self {
         Self::new(home, &MEMORY, key, now)
     }
@@ -69,26 +58,11 @@ impl Store {
         Self::new(home, &USER, key, now)
     }
 
-    /// A user's store that writes down every statement it runs.
-    #[cfg(feature = "replay")]
-    pub fn taped(home: Home, now: Timestamp, tape: crate::tape::Tape) -> Self {
-        let findings = Mutex::default();
-        Self::at(Site { home, schema: &USER, key: None, now, findings, tape: Some(tape) })
-    }
-
     fn new(home: Home, schema: &'static Schema, key: Option<Key>, now: Timestamp) -> Self {
-        Self::at(Site {
-            home,
-            schema,
-            key,
-            now,
-            findings: Mutex::default(),
-            #[cfg(feature = "replay")]
-            tape: None,
-        })
+        Self::at(Site::new(home, schema, key, now))
     }
 
-    fn at(site: Site) -> Self {
+    pub(crate) fn at(site: Site) -> Self {
         let (readers, writer) = (OnceLock::new(), OnceLock::new());
         Self { inner: Arc::new(Inner { readers, writer, site: Arc::new(site) }) }
     }
@@ -104,12 +78,20 @@ impl Store {
     /// Whether there is anything to read: the file, a mark of one that vanished, or a staged restore.
     pub fn exists(&self) -> bool {
         let home = &self.inner.site.home;
-        [home.database(), home.beside("mark"), home.beside("restored")].iter().any(|it| it.exists())
+        [home.database(), home.mark(), home.staged()].iter().any(|it| it.exists())
+    }
+
+    /// Whether the file is encrypted; `None` while there is none. A key opens a plain file, too.
+    pub async fn is_encrypted(&self) -> Result<Option<bool>, Error> {
+        if !self.exists() {
+            return Ok(None);
+        }
+        self.read(|db| Ok(Some(db.is_encrypted))).await
     }
 
     /// Damage met so far; reported to whoever asked for the data it concerned.
     pub fn findings(&self) -> Vec<Finding> {
-        self.inner.site.findings.lock().unwrap_or_else(PoisonError::into_inner).clone()
+        self.inner.site.findings()
     }
 
     pub async fn apply(&self, batch: Batch) -> Result<Applied, Error> {
@@ -117,16 +99,27 @@ impl Store {
     }
 
     pub async fn get(&self, id: MemoryId) -> Result<Option<Memory>, Error> {
-        Ok(self.memories(move |db| memories::by_id(db, id)).await?.into_iter().next())
+        let site = Arc::clone(&self.inner.site);
+        let found = self.read(move |db| {
+            let read = memories::by_id(db, id)?;
+            site.seek(db, read, |db| check::scan(db, |it| it.id == id))
+        });
+        Ok(found.await?.into_iter().next())
     }
 
     /// Memories whose short id begins with `prefix`.
     pub async fn by_short(&self, prefix: String) -> Result<Vec<Memory>, Error> {
-        self.memories(move |db| memories::by_short(db, &prefix)).await
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| {
+            let read = memories::by_short(db, &prefix)?;
+            site.seek(db, read, |db| check::scan(db, |it| it.id.short().starts_with(&prefix)))
+        })
+        .await
     }
 
     pub async fn list(&self, filter: Filter) -> Result<Vec<Memory>, Error> {
-        self.memories(move |db| memories::list(db, &filter)).await
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| memories::list(db, &filter).and_then(|it| site.sift(db, it))).await
     }
 
     /// Memories matching a full-text expression; see `model::words` for how to build one.
@@ -143,8 +136,9 @@ impl Store {
         target: MemoryId,
         kind: RelationKind,
     ) -> Result<Vec<Memory>, Error> {
+        let site = Arc::clone(&self.inner.site);
         // An empty answer is the usual one here and no reason for doubt.
-        self.read(move |db| Ok(memories::pointing_at(db, target, kind)?.found)).await
+        self.read(move |db| Ok(site.note(memories::pointing_at(db, target, kind)?))).await
     }
 
     pub async fn tally(&self) -> Result<Vec<Tally>, Error> {
@@ -208,228 +202,33 @@ impl Store {
         self.write(move |db| projects::drop_project(db, project)).await
     }
 
-    /// Erases memories for good, everywhere under this home.
-    pub async fn erase(&self, ids: Vec<MemoryId>, now: Timestamp) -> Result<(), Error> {
-        let site = Arc::clone(&self.inner.site);
-        self.alone(move |db| {
-            erase::intend(&site.home, &ids)?;
-            erase::carry_out(db, &site.home, site.key.as_ref(), now)
-        })
-        .await
-    }
-
-    /// Cleans every stored text with `clean` (which returns `None` to leave it); for secrets found late.
-    pub async fn scrub(
-        &self,
-        clean: impl Fn(&str) -> Option<String> + Send + 'static,
-    ) -> Result<Vec<MemoryId>, Error> {
-        let site = Arc::clone(&self.inner.site);
-        self.alone(move |db| erase::scrub(db, &site.home, site.key.as_ref(), &clean)).await
-    }
-
-    /// Removes memories that were forgotten long ago.
-    pub async fn remove(&self, ids: Vec<MemoryId>) -> Result<(), Error> {
-        self.write(move |db| erase::remove(db, &ids)).await
-    }
-
-    pub async fn backup(&self, now: Timestamp) -> Result<Backup, Error> {
-        let site = Arc::clone(&self.inner.site);
-        self.alone(move |db| backup::make(db, &site.home, site.key.as_ref(), now)).await
-    }
-
-    pub fn backups(&self) -> Vec<Backup> {
-        backup::list(&self.inner.site.home)
-    }
-
-    /// Opens a backup and checks every row of it.
-    pub fn verify_backup(&self, backup: &Backup) -> Result<Contents, Error> {
-        backup::verify(&backup.path, self.inner.site.key.as_ref())
-    }
-
-    /// Puts a backup in the place of the database. Works when the database cannot be opened at all,
-    /// so it goes past the writer; the caller must not use this store afterwards.
-    pub fn restore(self, backup: &Backup, now: Timestamp) -> Result<Contents, Error> {
-        let site = Arc::clone(&self.inner.site);
-        drop(self);
-        let turnstile = Turnstile::open(&site.home)?;
-        let _turn = turnstile.enter()?;
-        let contents = backup::stage_restore(&site.home, &backup.path, site.key.as_ref(), now)?;
-        backup::finish_interrupted_restore(&site.home)?;
-        Ok(contents)
-    }
-
-    /// The complete examination. Uses the writer, whose connection may ask the search index.
-    pub async fn examine(&self) -> Result<Vec<Finding>, Error> {
-        let site = Arc::clone(&self.inner.site);
-        let mut res = self
-            .read(move |db| {
-                let mut res = check::against_mark(db, &site.home)?;
-                res.extend(check::examine(db)?);
-                Ok(res)
-            })
-            .await?;
-        res.extend(self.alone(|db| Ok(check::search_index(db))).await?);
-        Ok(res)
-    }
-
-    /// Mends what can be mended: rebuilds indexes, brings back damaged rows from backups that hold
-    /// exactly what was saved, and takes note of losses. Returns what was done, in sentences.
-    pub async fn mend(&self, now: Timestamp) -> Result<Vec<String>, Error> {
-        let site = Arc::clone(&self.inner.site);
-        self.alone(move |db| maintain::mend(db, &site.home, site.key.as_ref(), now)).await
-    }
-
-    /// Gives back free space when it is worth it; says how many bytes that gained.
-    pub async fn compact(&self, always: bool) -> Result<u64, Error> {
-        self.alone(move |db| maintain::compact(db, always)).await
-    }
-
-    pub async fn size(&self) -> Result<Size, Error> {
-        let home = self.inner.site.home.clone();
-        self.read(move |db| maintain::size(db, &home)).await
-    }
-
-    async fn memories(
-        &self,
-        job: impl FnOnce(&Db) -> Result<Read<Memory>, Error> + Send + 'static,
-    ) -> Result<Vec<Memory>, Error> {
-        let site = Arc::clone(&self.inner.site);
-        self.read(move |db| job(db).and_then(|it| site.sift(db, it))).await
-    }
-
-    async fn read<T: Send + 'static>(
+    pub(crate) async fn read<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        let site = &self.inner.site;
-        if site.must_be_made_readable() {
-            // Creating, migrating and finishing a restore are writes: they go through the writer.
-            self.alone(|_| Ok(())).await?;
-        }
         let readers = self.inner.readers.get_or_init(|| {
-            let site = Arc::clone(site);
+            let site = Arc::clone(&self.inner.site);
             Readers::start(move || site.open_reader())
         });
-        readers.run(job).await
+        readers.run(move |db| db.view(job)).await
     }
 
-    async fn write<T: Send + 'static>(
+    pub(crate) async fn write<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.writer().write(job).await
     }
 
-    async fn alone<T: Send + 'static>(
+    pub(crate) async fn alone<T: Send + 'static>(
         &self,
-        job: impl FnOnce(&mut Db) -> Result<T, Error> + Send + 'static,
+        job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         self.writer().alone(job).await
     }
 
     fn writer(&self) -> &Writer {
         let site = &self.inner.site;
-        self.inner
-            .writer
-            .get_or_init(|| Writer::start(Desk { site: Arc::clone(site), turnstile: None }))
-    }
-}
-
-impl Site {
-    fn open_reader(&self) -> Result<Db, Error> {
-        if let Some(owner) = os::foreign_owner(&self.home.dir) {
-            return Err(Error::ForeignOwner { path: self.home.dir.clone(), owner });
-        }
-        let (db, findings) = open_reader(&self.home, self.schema, self.key.as_ref())?;
-        self.add(findings);
-        Ok(self.watched(db))
-    }
-
-    #[cfg(feature = "replay")]
-    fn watched(&self, db: Db) -> Db {
-        Db { tape: self.tape.clone(), ..db }
-    }
-
-    #[cfg(not(feature = "replay"))]
-    #[expect(clippy::unused_self, reason = "only the replay build has something to attach")]
-    fn watched(&self, db: Db) -> Db {
-        db
-    }
-
-    fn must_be_made_readable(&self) -> bool {
-        !self.home.database().exists() || self.home.beside("restored").exists()
-    }
-
-    /// Remembers damage and passes on the rest. Nothing found at all is reason to look closer:
-    /// a damaged index answers "nothing" as readily as an empty one.
-    fn sift<T>(&self, db: &Db, read: Read<T>) -> Result<Vec<T>, Error> {
-        if read.found.is_empty() && read.damaged.is_empty() {
-            self.add(check::doubt(db)?);
-        }
-        Ok(self.note(read))
-    }
-
-    fn note<T>(&self, read: Read<T>) -> Vec<T> {
-        self.add(read.damaged);
-        read.found
-    }
-
-    fn add(&self, findings: Vec<Finding>) {
-        let mut known = self.findings.lock().unwrap_or_else(PoisonError::into_inner);
-        for finding in findings {
-            if !known.contains(&finding) {
-                known.push(finding);
-            }
-        }
-    }
-}
-
-/// The writer thread's side of the store.
-struct Desk {
-    site: Arc<Site>,
-    turnstile: Option<Turnstile>,
-}
-
-impl Around for Desk {
-    fn open(&mut self) -> Result<Db, Error> {
-        let site = &self.site;
-        site.home.prepare()?;
-        let turnstile = Turnstile::open(&site.home)?;
-        let db = open_writer(&site.home, site.schema, site.key.as_ref(), &turnstile, site.now)?;
-        site.add(check::against_mark(&db, &site.home)?);
-        self.turnstile = Some(turnstile);
-        Ok(site.watched(db))
-    }
-
-    fn locked<T>(
-        &mut self,
-        db: &mut Db,
-        body: impl FnOnce(&mut Self, &mut Db) -> T,
-    ) -> Result<T, Error> {
-        let turnstile = self.turnstile.take().expect("the database is open, so the turnstile is");
-        let turn = turnstile.enter();
-        let res = turn.map(|turn| {
-            let res = body(self, db);
-            drop(turn);
-            res
-        });
-        self.turnstile = Some(turnstile);
-        res
-    }
-
-    fn committed(&mut self, db: &Db) -> Result<(), Error> {
-        // The commit is durable. A mark that cannot be written only weakens later detection.
-        if check::advance_mark(db, &self.site.home).is_err() {
-            self.site.add(vec![Finding::MarkUnreadable]);
-        }
-        Ok(())
-    }
-
-    fn idle(&mut self, db: &Db) {
-        let large = std::fs::metadata(self.site.home.wal()).is_ok_and(|it| it.len() > LOG_LIMIT);
-        if large {
-            // Passive: never waits for anyone, and the next quiet moment tries again.
-            let _ = db.pragma("PRAGMA wal_checkpoint(PASSIVE)");
-        }
+        self.inner.writer.get_or_init(|| Writer::start(Desk::new(Arc::clone(site))))
     }
 }

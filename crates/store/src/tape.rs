@@ -3,12 +3,17 @@
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-use rusqlite::ToSql;
+use model::Timestamp;
 use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{Connection, ToSql};
 
+use crate::layout::Home;
 use crate::query::{Db, Place, Query};
+use crate::site::Site;
+use crate::store::Store;
 use crate::{
-    apply, check, erase, history, maintain, memories, projects, schema, settings, vectors,
+    Error, apply, check, erase, history, lookups, maintain, memories, projects, schema, scrub,
+    settings, stamp, vectors,
 };
 
 /// One statement as it was run.
@@ -52,10 +57,13 @@ pub fn statements() -> Vec<(&'static str, &'static str, bool)> {
         check::STATEMENTS,
         erase::STATEMENTS,
         history::STATEMENTS,
+        lookups::STATEMENTS,
         maintain::STATEMENTS,
         memories::STATEMENTS,
         projects::STATEMENTS,
+        scrub::STATEMENTS,
         settings::STATEMENTS,
+        stamp::STATEMENTS,
         vectors::STATEMENTS,
     ];
     all.iter()
@@ -115,5 +123,38 @@ fn line(query: &Query, params: &[&dyn ToSql], answer: Answer) -> Line {
         params: params.iter().map(owned).collect(),
         answer,
         both: query.place == Place::Both,
+    }
+}
+
+impl Store {
+    /// A user's store that writes down every statement it runs.
+    pub fn taped(home: Home, now: Timestamp, tape: Tape) -> Self {
+        let mut site = Site::new(home, &schema::USER, None, now);
+        site.tape = Some(tape);
+        Self::at(site)
+    }
+
+    /// Runs `job` inside a write, with the connection in hand, to see what becomes of its neighbours.
+    pub async fn inside_write(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.write(move |db| job(&db.conn).map_err(|it| db.error(&it))).await
+    }
+
+    /// Runs `job` alone on the writer's thread, under the lock.
+    pub async fn inside_alone(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.alone(move |db| job(&db.conn).map_err(|it| db.error(&it))).await
+    }
+
+    /// Runs `job` on a reader's thread.
+    pub async fn inside_read(
+        &self,
+        job: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        self.read(move |db| job(&db.conn).map_err(|it| db.error(&it))).await
     }
 }

@@ -54,11 +54,10 @@ pub(crate) fn get(db: &Db, owner: MemoryId, model: &str) -> Result<Option<Vector
     };
     let values: Vec<f32> =
         bytes.as_chunks::<4>().0.iter().map(|it| f32::from_le_bytes(*it)).collect();
-    if bytes.len() % 4 != 0 || i64::try_from(values.len()) != Ok(dims) {
-        return Err(Error::Damaged {
-            path: db.path.clone(),
-            what: "a vector has another length than it says".into(),
-        });
+    let whole = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
+    if !whole || values.iter().any(|it| !it.is_finite()) {
+        let what = "a vector is not finite or has another length than it says".to_owned();
+        return Err(Error::Damaged { path: db.path.clone(), what });
     }
     let code = code.into_iter().map(u8::cast_signed).collect();
     Ok(Some(Vector { owner, model: model.to_owned(), values, code }))

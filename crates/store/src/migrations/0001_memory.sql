@@ -49,7 +49,8 @@ CREATE TABLE memories (
   access_count      INTEGER NOT NULL,
   used_count        INTEGER NOT NULL,
   last_accessed_at  INTEGER,
-  last_used_at      INTEGER
+  last_used_at      INTEGER,
+  counts_hash       BLOB NOT NULL
 ) STRICT;
 CREATE INDEX memories_short ON memories (short);
 CREATE INDEX memories_type ON memories (type);
@@ -147,6 +148,7 @@ CREATE TABLE memory_versions (
   used_count        INTEGER NOT NULL,
   last_accessed_at  INTEGER,
   last_used_at      INTEGER,
+  counts_hash       BLOB NOT NULL,
   UNIQUE (id, version)
 ) STRICT;
 CREATE INDEX memory_versions_batch ON memory_versions (batch);

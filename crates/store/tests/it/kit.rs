@@ -1,10 +1,19 @@
 //! What every store test needs: a folder of its own, a clock it sets, memories to put in.
 
+mod files;
+mod seed;
+mod state;
+
 use model::{
-    Actor, Counters, Flags, Hlc, Memory, MemoryId, MemoryType, PerMille, Scope, SoftStates, Source,
-    Timestamp, Visibility,
+    Actor, Anchor, Counters, ErrorPattern, Flags, Hlc, Memory, MemoryId, MemoryType, Payload,
+    PerMille, ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId,
+    SoftStates, Source, Timestamp, Visibility, WorkUnit,
 };
-use waylore_store::{Action, Applied, Batch, Change, DataDir, Error, Store};
+use waylore_store::{Action, Applied, Batch, Change, DataDir, Error, Home, Store};
+
+pub(crate) use files::{copy_folder, files_under, hits, is_scratch};
+pub(crate) use seed::Seed;
+pub(crate) use state::{State, everything};
 
 pub(crate) const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
@@ -23,18 +32,36 @@ impl Bench {
         DataDir::new(self.dir.path().join("data"))
     }
 
+    pub(crate) fn home(&self) -> Home {
+        self.data().user()
+    }
+
     pub(crate) fn open(&self) -> Store {
-        Store::user(self.data().user(), None, NOW)
+        Store::user(self.home(), None, NOW)
+    }
+
+    #[cfg(feature = "encryption")]
+    pub(crate) fn open_with(&self, key: Option<&waylore_store::Key>) -> Store {
+        Store::user(self.home(), key.cloned(), NOW)
     }
 
     pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
-    pub(crate) fn add(&self, store: &Store, n: u8, content: &str) -> MemoryId {
-        let res =
-            self.apply(store, Action::Remember, vec![Change::Insert(Box::new(memory(n, content)))]);
-        res.unwrap().ids[0]
+    pub(crate) fn add(&self, store: &Store, n: u32, content: &str) -> MemoryId {
+        self.insert(store, memory(n, content))
+    }
+
+    pub(crate) fn insert(&self, store: &Store, memory: Memory) -> MemoryId {
+        let changes = vec![Change::Insert(Box::new(memory))];
+        self.apply(store, Action::Remember, changes).unwrap().ids[0]
+    }
+
+    pub(crate) fn edit(&self, store: &Store, id: MemoryId, change: impl FnOnce(&mut Memory)) {
+        let mut memory = self.wait(store.get(id)).unwrap().unwrap();
+        change(&mut memory);
+        self.apply(store, Action::Edit, vec![Change::Replace(Box::new(memory))]).unwrap();
     }
 
     pub(crate) fn apply(
@@ -45,15 +72,30 @@ impl Bench {
     ) -> Result<Applied, Error> {
         self.wait(store.apply(batch(action, changes)))
     }
+
+    /// Everything a store says it holds.
+    pub(crate) fn state(&self, store: &Store) -> State {
+        self.wait(State::of(store)).unwrap()
+    }
 }
 
 pub(crate) fn batch(action: Action, changes: Vec<Change>) -> Batch {
     Batch { key: None, action, actor: Actor::User, detail: None, now: NOW, changes }
 }
 
-pub(crate) fn memory(n: u8, content: &str) -> Memory {
+pub(crate) fn id(n: u32) -> MemoryId {
+    let mut random = [7; 10];
+    random[6..].copy_from_slice(&n.to_be_bytes());
+    MemoryId::new(NOW, random)
+}
+
+pub(crate) fn path(text: &str) -> ProjectPath {
+    ProjectPath::parse(text).unwrap()
+}
+
+pub(crate) fn memory(n: u32, content: &str) -> Memory {
     Memory {
-        id: MemoryId::new(NOW, [n; 10]),
+        id: id(n),
         project: None,
         kind: MemoryType::from_slug("gotcha").unwrap(),
         source: Source::UserTaught,
@@ -64,7 +106,7 @@ pub(crate) fn memory(n: u8, content: &str) -> Memory {
         citation: content.chars().take(40).collect(),
         confidence: PerMille::new(900),
         tags: vec!["tag".to_owned()],
-        files: vec![model::ProjectPath::parse("src/auth.rs").unwrap()],
+        files: vec![path("src/auth.rs")],
         modules: vec!["auth".to_owned()],
         anchors: Vec::new(),
         work_unit: None,
@@ -84,4 +126,65 @@ pub(crate) fn memory(n: u8, content: &str) -> Memory {
         hlc: Hlc::default(),
         counters: Counters::default(),
     }
+}
+
+/// A memory with something in every field, and `word` wherever there can be text.
+pub(crate) fn full(n: u32, word: &str) -> Memory {
+    let say = |what: &str| format!("{what} {word} end");
+    let name = |what: &str| format!("{what}{word}");
+    let session = SessionId::new(NOW, [9; 10]);
+    let relation =
+        |kind, target| Relation { kind, target, confidence: PerMille::new(800), auto: true };
+    Memory {
+        project: Some(ProjectId::new(NOW, [5; 10])),
+        kind: MemoryType::from_slug("error_pattern").unwrap(),
+        content: say("content"),
+        summary: say("summary"),
+        citation: say("cited").chars().take(40).collect(),
+        tags: vec![name("tag"), "tag".to_owned()],
+        files: vec![path(&format!("src/{}.rs", name("file"))), path("src/auth.rs")],
+        modules: vec![name("module")],
+        anchors: vec![Anchor {
+            file: path(&format!("src/{}.rs", name("anchored"))),
+            symbol: name("symbol"),
+            hash: name("hash"),
+        }],
+        work_unit: Some(WorkUnit {
+            methodology: name("method"),
+            hierarchy: vec![name("epic"), name("story")],
+            label: say("label"),
+        }),
+        session: Some(session),
+        provenance: vec![session],
+        commit: Some(name("commit")),
+        branch: Some(name("branch")),
+        relations: vec![
+            relation(RelationKind::DerivedFrom, RelationTarget::Memory(id(4_000))),
+            relation(
+                RelationKind::Validates,
+                RelationTarget::File(path(&format!("src/{}.rs", name("related")))),
+            ),
+        ],
+        half_life_days: Some(45),
+        flags: Flags { needs_review: false, user_verified: true, pinned: true, tainted: false },
+        states: SoftStates {
+            deprecated_at: Some(NOW),
+            deprecated_reason: Some(say("reason")),
+            stale_at: Some(NOW),
+            deleted_at: None,
+        },
+        payload: Some(Payload::ErrorPattern(ErrorPattern {
+            fingerprint: name("print"),
+            tool: "cargo".to_owned(),
+            message: say("message"),
+            resolution: Some(say("resolution \"quoted\"")),
+        })),
+        created_by: Actor::Agent("coder".to_owned()),
+        ..memory(n, "")
+    }
+}
+
+#[cfg(feature = "encryption")]
+pub(crate) fn key(secret: &str) -> waylore_store::Key {
+    waylore_store::Key::new(secret).unwrap()
 }

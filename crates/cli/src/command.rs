@@ -1,0 +1,175 @@
+//! One file per command: help text, arguments, run, render.
+
+mod backup;
+mod completions;
+mod config;
+mod doctor;
+mod edit;
+mod export;
+mod flag;
+mod forget;
+mod history;
+mod import;
+mod list;
+mod maintain;
+mod pin;
+mod purge;
+mod remember;
+mod restore;
+mod restore_backup;
+mod search;
+mod shared;
+mod show;
+mod stats;
+mod undo;
+
+use engine::{Config, Engine, Notebook};
+
+use crate::Global;
+use crate::config::Settings;
+use crate::environment::{self, Environment};
+use crate::output::Output;
+
+/// In the order of a day: keep, find, change, take back, carry, look after.
+#[derive(clap::Subcommand, Debug)]
+pub(crate) enum Command {
+    Remember(remember::RememberArgs),
+    List(list::ListArgs),
+    Search(search::SearchArgs),
+    Show(show::ShowArgs),
+    Edit(edit::EditArgs),
+    Pin(pin::PinArgs),
+    Flag(flag::FlagArgs),
+    Forget(forget::ForgetArgs),
+    Restore(restore::RestoreArgs),
+    History(history::HistoryArgs),
+    Undo(undo::UndoArgs),
+    Export(export::ExportArgs),
+    Import(import::ImportArgs),
+    Purge(purge::PurgeArgs),
+    Backup(backup::BackupArgs),
+    RestoreBackup(restore_backup::RestoreBackupArgs),
+    Maintain(maintain::MaintainArgs),
+    Doctor(doctor::DoctorArgs),
+    Stats(stats::StatsArgs),
+    Config(config::ConfigArgs),
+    Completions(completions::CompletionsArgs),
+}
+
+impl Command {
+    /// Whether the command writes memories, so that a backup may be due afterwards.
+    const fn changes_memories(&self) -> bool {
+        matches!(
+            self,
+            Self::Remember(_)
+                | Self::Edit(_)
+                | Self::Pin(_)
+                | Self::Flag(_)
+                | Self::Forget(_)
+                | Self::Restore(_)
+                | Self::Undo(_)
+                | Self::Import(_)
+        )
+    }
+}
+
+/// What a command works with.
+pub(crate) struct Session<'a> {
+    pub(crate) environment: Environment,
+    pub(crate) settings: Settings,
+    pub(crate) engine: Engine,
+    pub(crate) output: &'a Output,
+}
+
+impl<'a> Session<'a> {
+    /// Opens what a command works with. Who comes to mend is let in past damage.
+    async fn open(global: &Global, output: &'a Output, to_mend: bool) -> anyhow::Result<Self> {
+        let environment = Environment::read()?;
+        let settings = Settings::load(&environment)?;
+        let config = Config {
+            data: environment.data.clone(),
+            key: settings.key(&environment)?,
+            home: environment.home.clone(),
+            types: settings.types.clone(),
+            random: environment::random,
+        };
+        let start = environment.start(global.project.as_deref());
+        let (engine, trouble) = Engine::open_anyway(config, &start, environment.now).await?;
+        if let Some(trouble) = trouble {
+            if !to_mend {
+                return Err(trouble.into());
+            }
+            output.warn(&format!("the registry of projects cannot be read, so this project is not recognised: {trouble}"));
+            output
+                .hint("`waylore restore-backup --user` lists the backups that can take its place");
+        }
+        if let Some(recognised) = engine.recognised() {
+            output.say(&format!(
+                "this is `{}`: {}",
+                engine.project().name(),
+                recognised.why.reading()
+            ));
+        }
+        let stored = match engine.project_settings().await {
+            Err(_) if to_mend => Vec::new(),
+            other => other?,
+        };
+        let settings = settings.with_project(&stored);
+        Ok(Self { environment, settings, engine, output })
+    }
+
+    /// Says what damage was met while answering; damage turns success into a finding.
+    fn close(&self, notebooks: &[Notebook], code: u8) -> u8 {
+        let complaints = self.engine.complaints(notebooks);
+        for complaint in &complaints {
+            self.output.warn(complaint);
+        }
+        if complaints.is_empty() {
+            return code;
+        }
+        self.output.hint("`waylore doctor` examines everything and says what can be mended");
+        3
+    }
+}
+
+pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> anyhow::Result<u8> {
+    if let Command::Completions(args) = command {
+        return completions::run(&args);
+    }
+    let to_mend =
+        matches!(command, Command::Doctor(_) | Command::RestoreBackup(_) | Command::Purge(_));
+    let changes = command.changes_memories();
+    let mut session = Session::open(global, output, to_mend).await?;
+    let code = match command {
+        Command::Remember(args) => remember::run(args, &mut session).await,
+        Command::List(args) => list::run(args, &session).await,
+        Command::Search(args) => search::run(args, &session).await,
+        Command::Show(args) => show::run(args, &session).await,
+        Command::Edit(args) => edit::run(args, &session).await,
+        Command::Pin(args) => pin::run(args, &session).await,
+        Command::Flag(args) => flag::run(args, &session).await,
+        Command::Forget(args) => forget::run(args, &session).await,
+        Command::Restore(args) => restore::run(args, &session).await,
+        Command::History(args) => history::run(args, &session).await,
+        Command::Undo(args) => undo::run(args, &session).await,
+        Command::Export(args) => export::run(args, &session).await,
+        Command::Import(args) => import::run(args, &mut session).await,
+        Command::Purge(args) => return purge::run(args, session).await,
+        Command::Backup(args) => backup::run(args, &session).await,
+        Command::RestoreBackup(args) => restore_backup::run(args, &mut session),
+        Command::Maintain(args) => maintain::run(args, &session).await,
+        Command::Doctor(args) => return doctor::run(args, &session).await,
+        Command::Stats(args) => stats::run(args, &session).await,
+        Command::Config(args) => return config::run(args, session).await,
+        Command::Completions(_) => unreachable!("answered before anything was opened"),
+    }?;
+    let code = session.close(&session.engine.notebooks(), code);
+    if changes && code == 0 {
+        // The answer is out; a backup that cannot be made now is said, and does not unmake it.
+        let every = session.settings.number("backup.every_days");
+        if let Err(error) = session.engine.backup_if_due(every).await {
+            output.warn(&format!("no backup could be made: {error}"));
+        }
+    }
+    Ok(code)
+}

@@ -1,0 +1,212 @@
+//! `waylore config`.
+
+use engine::{SettingScope, check_setting};
+use serde_json::json;
+
+use super::Session;
+use crate::config::{self, Origin};
+use crate::environment::{self, Environment};
+use crate::failure::usage;
+use crate::output::{BOLD, DIM, count};
+
+/// Show every setting, its value and where that came from; or change one
+///
+/// A value is taken from the environment before the project, the project before your file, your
+/// file before the default.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ConfigArgs {
+    #[command(subcommand)]
+    what: Option<What>,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum What {
+    /// Print one value
+    Get {
+        /// The setting
+        key: String,
+    },
+    /// Set a value in your configuration file, or for this project
+    Set {
+        /// The setting
+        key: String,
+        /// Its value
+        value: String,
+        /// For this project only
+        #[arg(long = "for-project")]
+        for_project: bool,
+    },
+    /// Take a value out again
+    Unset {
+        /// The setting
+        key: String,
+        /// For this project only
+        #[arg(long = "for-project")]
+        for_project: bool,
+    },
+    /// Encrypt all data, or decrypt it again
+    Encryption {
+        /// `on` makes a key file, `passphrase` takes WAYLORE_PASSPHRASE, `off` decrypts
+        state: Encryption,
+    },
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Encryption {
+    On,
+    Passphrase,
+    Off,
+}
+
+pub(crate) async fn run(args: ConfigArgs, mut session: Session<'_>) -> anyhow::Result<u8> {
+    match args.what {
+        None => show(&session),
+        Some(What::Get { key }) => {
+            let value = session.settings.values.iter().find(|it| it.setting.key == key);
+            let value = value.ok_or_else(|| {
+                usage(
+                    check_setting(&key, "").err().unwrap_or_default(),
+                    "`waylore config` lists them",
+                )
+            })?;
+            if session.output.json {
+                session.output.data_json(
+                    "setting",
+                    json!({ "key": key, "value": value.value, "origin": value.origin.reading() }),
+                );
+            } else {
+                session.output.line(&value.value);
+            }
+        }
+        Some(What::Set { key, value, for_project }) => {
+            set(&key, Some(&value), for_project, &mut session).await?;
+        }
+        Some(What::Unset { key, for_project }) => {
+            set(&key, None, for_project, &mut session).await?;
+        }
+        Some(What::Encryption { state }) => encryption(state, session)?,
+    }
+    Ok(0)
+}
+
+fn show(session: &Session<'_>) {
+    let out = session.output;
+    let environment = &session.environment;
+    if out.json {
+        let values: Vec<_> = session.settings.values.iter().map(|it| {
+            json!({ "key": it.setting.key, "value": it.value, "origin": it.origin.reading(), "default": it.setting.default, "meaning": it.setting.meaning })
+        }).collect();
+        out.data_json("config", json!({ "data": environment.data, "file": environment.config_file(), "settings": values }));
+        return;
+    }
+    out.line(&format!("{DIM}data{DIM:#}  {}", environment.data.display()));
+    out.line(&format!("{DIM}file{DIM:#}  {}", environment.config_file().display()));
+    for it in &session.settings.values {
+        let origin = if it.origin == Origin::Default {
+            String::new()
+        } else {
+            format!(" {DIM}({}){DIM:#}", it.origin.reading())
+        };
+        out.line(&format!("{BOLD}{:<22}{BOLD:#} {}{origin}", it.setting.key, it.value));
+        out.line(&format!("{:<22} {DIM}{}{DIM:#}", "", it.setting.meaning));
+    }
+    for it in &session.settings.types {
+        out.line(&format!("{BOLD}{:<22}{BOLD:#} a declared type, shown as {}", it.slug, it.label));
+    }
+}
+
+async fn set(
+    key: &str,
+    value: Option<&str>,
+    for_project: bool,
+    session: &mut Session<'_>,
+) -> anyhow::Result<()> {
+    let known = engine::SETTINGS.iter().find(|it| it.key == key);
+    let value_or_default = value.or_else(|| known.map(|it| it.default)).unwrap_or("");
+    let setting = check_setting(key, value_or_default)
+        .map_err(|it| usage(it, "`waylore config` lists the settings"))?;
+    if key == "encryption.key" {
+        return Err(usage(
+            "changing that alone would make the data unreadable",
+            "`waylore config encryption on`, `passphrase` or `off` converts the data too",
+        ));
+    }
+    if for_project {
+        if setting.scope == SettingScope::User {
+            return Err(usage(
+                format!("`{key}` cannot differ between projects"),
+                "leave out --for-project",
+            ));
+        }
+        session.engine.set(key, value).await?;
+    } else {
+        config::write(&session.environment.config_file(), key, value)?;
+    }
+    let overruled = environment::setting(key).is_some();
+    if overruled {
+        session.output.warn(&format!("{} is set and goes before it", environment::variable(key)));
+    }
+    let place = if for_project { "for this project" } else { "in your configuration file" };
+    session.output.say(&match value {
+        Some(value) => format!("`{key}` is now `{value}` {place}"),
+        None => format!("`{key}` is no longer set {place}"),
+    });
+    Ok(())
+}
+
+/// Encrypts or decrypts everything. A file that is not encrypted opens without the key, so the
+/// setting is written first when encrypting and last when decrypting: whatever is interrupted can
+/// be read, and is finished by saying it again.
+fn encryption(state: Encryption, session: Session<'_>) -> anyhow::Result<()> {
+    let Session { environment, settings, engine, output } = session;
+    let now = settings.get("encryption.key").to_owned();
+    let (wanted, secret) = match state {
+        Encryption::Off => ("none", None),
+        Encryption::Passphrase => {
+            let none = || usage("no passphrase was given", "give it in WAYLORE_PASSPHRASE");
+            ("passphrase", Some(environment::passphrase().ok_or_else(none)?))
+        }
+        Encryption::On => ("file", Some(key_of(&environment)?)),
+    };
+    if now != "none" && wanted != "none" && now != wanted {
+        return Err(usage(
+            format!("the data is encrypted with a {now} already"),
+            "turn that off first: waylore config encryption off",
+        ));
+    }
+    if !engine::ENCRYPTION_AVAILABLE {
+        return Err(engine::Error::from(engine::StoreError::NoEncryption).into());
+    }
+    let key = secret.map(|it| engine::Key::new(&it)).transpose().map_err(engine::Error::from)?;
+    if key.is_some() {
+        config::write(&environment.config_file(), "encryption.key", Some(wanted))?;
+    }
+    let converted = engine.convert(key.as_ref())?;
+    if key.is_none() {
+        config::write(&environment.config_file(), "encryption.key", None)?;
+    }
+    if output.json {
+        output.data_json("encryption", json!({ "key": wanted, "converted": converted }));
+        return Ok(());
+    }
+    let verb = if key.is_some() { "encrypted" } else { "decrypted" };
+    output
+        .line(&format!("{verb} {} with their backups", count(converted, "database", "databases")));
+    if state == Encryption::On {
+        output.hint(&format!(
+            "the key is `{}`: without it nothing can be read, so keep a copy elsewhere",
+            environment.key_file().display()
+        ));
+    }
+    Ok(())
+}
+
+/// The key in the key file, which is made now if there is none.
+fn key_of(environment: &Environment) -> anyhow::Result<String> {
+    let path = environment.key_file();
+    if !path.exists() {
+        engine::write_private(&path, environment::fresh_key().as_bytes())
+            .map_err(engine::Error::from)?;
+    }
+    Ok(std::fs::read_to_string(&path)?)
+}

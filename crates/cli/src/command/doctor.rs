@@ -1,0 +1,63 @@
+//! `waylore doctor`.
+
+use engine::{Check, Health};
+use serde_json::json;
+
+use super::Session;
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN};
+
+/// Examine everything and say what to do about each problem
+#[derive(clap::Args, Debug)]
+pub(crate) struct DoctorArgs {
+    /// Mend what can be mended first
+    #[arg(long)]
+    fix: bool,
+}
+
+pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    let (mut checks, done) = session.engine.doctor(args.fix).await?;
+    checks.insert(
+        0,
+        Check {
+            name: "configuration".to_owned(),
+            health: Health::Good,
+            detail: format!("`{}`", session.environment.config_file().display()),
+            fix: None,
+        },
+    );
+    let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
+    let code = u8::from(worst == Health::Bad);
+    if session.output.json {
+        let check = |it: &Check| json!({ "name": it.name, "health": word(it.health), "detail": it.detail, "fix": it.fix });
+        session.output.data_json("health", json!({ "health": word(worst), "checks": checks.iter().map(check).collect::<Vec<_>>(), "mended": done }));
+        return Ok(code);
+    }
+    for what in &done {
+        session.output.line(&format!("{GOOD}mended{GOOD:#}     {what}"));
+    }
+    for check in &checks {
+        let style = match check.health {
+            Health::Good => GOOD,
+            Health::Doubtful => WARN,
+            Health::Bad => BAD,
+        };
+        session.output.line(&format!(
+            "{style}{:<9}{style:#}  {BOLD}{}{BOLD:#}: {}",
+            word(check.health),
+            check.name,
+            check.detail
+        ));
+        if let Some(fix) = &check.fix {
+            session.output.line(&format!("{DIM}{:<9}  → {fix}{DIM:#}", ""));
+        }
+    }
+    Ok(code)
+}
+
+const fn word(health: Health) -> &'static str {
+    match health {
+        Health::Good => "good",
+        Health::Doubtful => "doubtful",
+        Health::Bad => "bad",
+    }
+}

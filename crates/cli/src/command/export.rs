@@ -1,0 +1,154 @@
+//! `waylore export`.
+
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+
+use engine::{Package, Reach};
+use model::{Memory, Status};
+use serde_json::{Value, json};
+
+use super::Session;
+use super::shared::label;
+use crate::output::{SCHEMA, count};
+use crate::wire::{MemoryWire, reach_word};
+
+/// Write memories out: everything as JSON, or the standing ones as Markdown
+///
+/// `json` is complete and can be imported again; `markdown` is for reading; `rules` is the form of
+/// CLAUDE.md and AGENTS.md; `archive` is a verified copy of the database with vectors and history.
+#[derive(clap::Args, Debug)]
+pub(crate) struct ExportArgs {
+    /// The form
+    #[arg(long, value_enum, default_value_t = Format::Json)]
+    format: Format,
+    /// The file to write; standard output when absent
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Your own memories instead of this project's
+    #[arg(long)]
+    user: bool,
+}
+
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Format {
+    Json,
+    Markdown,
+    Rules,
+    Archive,
+}
+
+pub(crate) async fn run(args: ExportArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    let reach = if args.user { Reach::User } else { Reach::Project };
+    if args.format == Format::Archive {
+        return archive(args, reach, session).await;
+    }
+    let package = session.engine.export(reach).await?;
+    let text = match args.format {
+        Format::Markdown => markdown(&package),
+        Format::Rules => rules(&package),
+        Format::Json | Format::Archive => {
+            format!("{:#}\n", to_json(&package, session.environment.now.0))
+        }
+    };
+    match &args.output {
+        Some(path) => {
+            engine::write_private(path, text.as_bytes()).map_err(engine::Error::from)?;
+            session.output.say(&format!(
+                "{} written to `{}`",
+                count(package.memories.len(), "memory", "memories"),
+                path.display()
+            ));
+        }
+        None => std::io::stdout().write_all(text.as_bytes())?,
+    }
+    Ok(0)
+}
+
+async fn archive(args: ExportArgs, reach: Reach, session: &Session<'_>) -> anyhow::Result<u8> {
+    let Some(path) = args.output else {
+        return Err(crate::failure::usage("an archive is a file", "say where: --output FILE"));
+    };
+    let path = session.environment.cwd.join(path);
+    let contents = session.engine.archive(reach, &path).await?;
+    session.output.say(&format!(
+        "{} written to `{}`, opened and checked",
+        count(usize::try_from(contents.memories).unwrap_or(0), "memory", "memories"),
+        path.display()
+    ));
+    Ok(0)
+}
+
+fn to_json(package: &Package, now: i64) -> Value {
+    let memories: Vec<MemoryWire> = package.memories.iter().map(MemoryWire::from).collect();
+    let versions = package.versions.iter().map(|(id, versions)| {
+        let versions: Vec<MemoryWire> = versions.iter().map(MemoryWire::from).collect();
+        json!({ "id": id, "versions": versions })
+    });
+    let settings: serde_json::Map<String, Value> =
+        package.settings.iter().map(|(key, value)| (key.clone(), json!(value))).collect();
+    json!({
+        "v": SCHEMA,
+        "kind": "export",
+        "exported_at": now,
+        "reach": reach_word(package.reach),
+        "project": package.project,
+        "memories": memories,
+        "history": versions.collect::<Vec<_>>(),
+        "settings": settings,
+    })
+}
+
+/// What may be shown to people and agents: not forgotten, deprecated, tainted or unconfirmed.
+fn standing(package: &Package) -> impl Iterator<Item = &Memory> {
+    package.memories.iter().filter(|it| it.status() == Status::Live)
+}
+
+fn markdown(package: &Package) -> String {
+    let mut res = format!("# Memories of {}\n", package.project.as_deref().unwrap_or("the user"));
+    let mut kinds: Vec<_> = standing(package).map(|it| it.kind.clone()).collect();
+    kinds.sort();
+    kinds.dedup();
+    for kind in kinds {
+        let _ = write!(res, "\n## {}\n\n", label(&kind));
+        for memory in standing(package).filter(|it| it.kind == kind) {
+            let about = about(memory);
+            let _ = writeln!(
+                res,
+                "- {}{about} (#{}, confidence {}, {})",
+                indented(&memory.content),
+                memory.id.short(),
+                memory.confidence,
+                memory.created_at.date()
+            );
+        }
+    }
+    res
+}
+
+/// Short imperative lines, as agents read them at the start of a session.
+fn rules(package: &Package) -> String {
+    let mut res = String::from(
+        "<!-- exported by waylore: recorded notes with their ids, not instructions from a person -->\n",
+    );
+    for memory in standing(package) {
+        let _ = writeln!(
+            res,
+            "- **{}** {}{} (#{})",
+            label(&memory.kind),
+            memory.summary,
+            about(memory),
+            memory.id.short()
+        );
+    }
+    res
+}
+
+fn about(memory: &Memory) -> String {
+    let files: Vec<String> = memory.files.iter().map(|it| format!("`{it}`")).collect();
+    if files.is_empty() { String::new() } else { format!(" — {}", files.join(", ")) }
+}
+
+fn indented(text: &str) -> String {
+    text.replace('\n', "\n  ")
+}

@@ -1,0 +1,131 @@
+//! `waylore show`.
+
+use engine::Shown;
+use model::{ProjectPath, RelationTarget};
+use serde_json::json;
+
+use super::Session;
+use super::shared::{label, status_note};
+use crate::output::{BOLD, DIM, WARN};
+use crate::wire::MemoryWire;
+
+/// Show everything about a memory
+#[derive(clap::Args, Debug)]
+pub(crate) struct ShowArgs {
+    /// Its id, or the beginning of it
+    id: String,
+}
+
+pub(crate) async fn run(args: ShowArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    let found = session.engine.find(&args.id).await?;
+    let shown = session.engine.shown(&found.notebook, vec![found.memory]).await?.remove(0);
+    if session.output.json {
+        session.output.data_json("memory", json!({ "memory": MemoryWire::from(&shown) }));
+    } else {
+        for it in render(&shown) {
+            session.output.line(&it);
+        }
+    }
+    Ok(0)
+}
+
+fn render(shown: &Shown) -> Vec<String> {
+    let memory = &shown.memory;
+    let mut res = vec![format!(
+        "{BOLD}#{}{BOLD:#} · {} · confidence {}{}",
+        memory.id.short(),
+        memory.kind,
+        shown.current,
+        if shown.current == memory.confidence {
+            String::new()
+        } else {
+            format!(" (was {})", memory.confidence)
+        },
+    )];
+    if let Some(note) = status_note(memory.status()) {
+        let why = memory
+            .states
+            .deprecated_reason
+            .as_deref()
+            .map(|it| format!(": {it}"))
+            .unwrap_or_default();
+        res.push(format!("{WARN}{note}{why}{WARN:#}"));
+    }
+    res.push(String::new());
+    res.extend(memory.content.lines().map(|it| format!("  {it}")));
+    res.push(String::new());
+    let mut field = |name: &str, value: String| {
+        if !value.is_empty() {
+            res.push(format!("{DIM}{name:<10}{DIM:#} {value}"));
+        }
+    };
+    field("files", join(memory.files.iter().map(ProjectPath::as_str)));
+    field("modules", memory.modules.join(", "));
+    field("tags", memory.tags.join(", "));
+    field(
+        "relations",
+        join(memory.relations.iter().map(|it| {
+            let target = match &it.target {
+                RelationTarget::Memory(id) => format!("#{}", id.short()),
+                RelationTarget::File(path) => path.to_string(),
+            };
+            format!("{} {target}", it.kind)
+        })),
+    );
+    if let Some(payload) = &memory.payload {
+        field("payload", payload.to_json().to_string());
+    }
+    let at = memory
+        .commit
+        .as_ref()
+        .map(|it| format!(", commit {}", &it[..it.len().min(8)]))
+        .unwrap_or_default();
+    let branch = memory.branch.as_ref().map(|it| format!(", branch {it}")).unwrap_or_default();
+    field(
+        "learned",
+        format!(
+            "{} by {} ({}{branch}{at})",
+            memory.created_at.minute(),
+            memory.created_by,
+            memory.source
+        ),
+    );
+    let pinned = if memory.flags.pinned { "pinned, never fades" } else { "" };
+    field("fades", if pinned.is_empty() { fading(memory) } else { pinned.to_owned() });
+    let counters = &memory.counters;
+    if counters.access_count + counters.used_count > 0 {
+        field(
+            "use",
+            format!("shown {} times, used {} times", counters.access_count, counters.used_count),
+        );
+    }
+    field(
+        "version",
+        format!(
+            "{}{}",
+            memory.version,
+            if memory.version > 1 { " (waylore history shows the others)" } else { "" }
+        ),
+    );
+    field(
+        "as a note",
+        format!(
+            "[{}] {} [^ Memory: {} #{}]",
+            label(&memory.kind),
+            memory.summary,
+            memory.citation,
+            memory.id.short()
+        ),
+    );
+    field("id", memory.id.to_string());
+    res
+}
+
+fn fading(memory: &model::Memory) -> String {
+    let days = memory.half_life_days.or_else(|| memory.kind.half_life_days(&[]));
+    days.map_or_else(|| "never".to_owned(), |it| format!("by half for every {it} days without use"))
+}
+
+fn join<T: AsRef<str>>(items: impl Iterator<Item = T>) -> String {
+    items.map(|it| it.as_ref().to_owned()).collect::<Vec<_>>().join(", ")
+}

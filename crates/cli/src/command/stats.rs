@@ -1,0 +1,89 @@
+//! `waylore stats`.
+
+use std::collections::BTreeMap;
+
+use engine::Stats;
+use model::Status;
+use serde_json::json;
+
+use super::Session;
+use crate::output::{BOLD, DIM, count, size};
+use crate::wire::reach_word;
+
+/// Show how much is remembered, of what kind, and how large it is
+#[derive(clap::Args, Debug)]
+pub(crate) struct StatsArgs {}
+
+pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    let stats = session.engine.stats().await?;
+    if session.output.json {
+        let notebooks: Vec<_> = stats.iter().map(to_json).collect();
+        session.output.data_json(
+            "stats",
+            json!({ "project": session.engine.project().name(), "notebooks": notebooks }),
+        );
+        return Ok(0);
+    }
+    for it in &stats {
+        render(it, session);
+    }
+    if stats.is_empty() {
+        session
+            .output
+            .say(&format!("nothing is remembered about `{}` yet", session.engine.project().name()));
+        session.output.hint("waylore remember \"…\" keeps something");
+    }
+    Ok(0)
+}
+
+fn to_json(it: &Stats) -> serde_json::Value {
+    let tally: Vec<_> = it
+        .tally
+        .iter()
+        .map(|it| json!({ "type": it.kind, "status": it.status, "count": it.count }))
+        .collect();
+    json!({
+        "reach": reach_word(it.reach),
+        "tally": tally,
+        "database_bytes": it.size.database,
+        "log_bytes": it.size.log,
+        "backup_bytes": it.size.backups,
+        "backups": it.backups.len(),
+    })
+}
+
+fn render(it: &Stats, session: &Session<'_>) {
+    let out = session.output;
+    let standing = |status: Status| !matches!(status, Status::Deleted | Status::Deprecated);
+    let n: u64 = it.tally.iter().filter(|it| standing(it.status)).map(|it| it.count).sum();
+    let name = match it.reach {
+        engine::Reach::Project => session.engine.project().name(),
+        engine::Reach::User => "yours, in every project",
+    };
+    out.line(&format!(
+        "{BOLD}{name}{BOLD:#}: {}",
+        count(usize::try_from(n).unwrap_or(0), "memory stands", "memories stand")
+    ));
+    let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
+    let mut others: BTreeMap<Status, u64> = BTreeMap::new();
+    for tally in &it.tally {
+        if standing(tally.status) {
+            *kinds.entry(&tally.kind).or_default() += tally.count;
+        }
+        if tally.status != Status::Live {
+            *others.entry(tally.status).or_default() += tally.count;
+        }
+    }
+    for (kind, n) in &kinds {
+        out.line(&format!("  {n:>5}  {kind}"));
+    }
+    for (status, n) in &others {
+        out.line(&format!("  {n:>5}  {DIM}{status}{DIM:#}"));
+    }
+    out.line(&format!(
+        "  {DIM}{} on disk, {} ({}){DIM:#}",
+        size(it.size.database + it.size.log),
+        count(it.backups.len(), "backup", "backups"),
+        size(it.size.backups)
+    ));
+}

@@ -1,0 +1,91 @@
+//! The only place that reads the clock, the environment and the home directory.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+use model::Timestamp;
+
+/// Where things are for this person.
+#[derive(Clone, Debug)]
+pub(crate) struct Environment {
+    pub(crate) home: Option<PathBuf>,
+    pub(crate) data: PathBuf,
+    pub(crate) config: PathBuf,
+    pub(crate) cwd: PathBuf,
+    pub(crate) now: Timestamp,
+}
+
+impl Environment {
+    pub(crate) fn read() -> anyhow::Result<Self> {
+        let home = env::home_dir().filter(|it| !it.as_os_str().is_empty());
+        let xdg = |name: &str, below: &str| {
+            let set = env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
+            set.or_else(|| home.as_ref().map(|it| it.join(below))).map(|it| it.join("waylore"))
+        };
+        let own =
+            env::var_os("WAYLORE_HOME").map(PathBuf::from).filter(|it| !it.as_os_str().is_empty());
+        let own = own.map(std::path::absolute).transpose()?;
+        let (data, config) = match own {
+            Some(own) => (Some(own.join("data")), Some(own.join("config"))),
+            None => (xdg("XDG_DATA_HOME", ".local/share"), xdg("XDG_CONFIG_HOME", ".config")),
+        };
+        let (Some(data), Some(config)) = (data, config) else {
+            anyhow::bail!("there is no home directory; set WAYLORE_HOME to a folder for the data");
+        };
+        Ok(Self { home, data, config, cwd: env::current_dir()?, now: now() })
+    }
+
+    pub(crate) fn config_file(&self) -> PathBuf {
+        self.config.join("config.toml")
+    }
+
+    pub(crate) fn key_file(&self) -> PathBuf {
+        self.config.join("key")
+    }
+
+    /// The folder a command works in.
+    pub(crate) fn start(&self, project: Option<&Path>) -> PathBuf {
+        project.map_or_else(|| self.cwd.clone(), |it| self.cwd.join(it))
+    }
+}
+
+/// Milliseconds since the epoch; negative for a clock set before it.
+fn now() -> Timestamp {
+    let millis = |it: std::time::Duration| i64::try_from(it.as_millis()).unwrap_or(i64::MAX);
+    Timestamp(match SystemTime::now().duration_since(UNIX_EPOCH) {
+        Ok(after) => millis(after),
+        Err(before) => -millis(before.duration()),
+    })
+}
+
+/// A setting given through the environment: `remember.on_secret` is `WAYLORE_REMEMBER_ON_SECRET`.
+pub(crate) fn setting(key: &str) -> Option<String> {
+    env::var(variable(key)).ok().filter(|it| !it.is_empty())
+}
+
+pub(crate) fn variable(key: &str) -> String {
+    format!("WAYLORE_{}", key.replace('.', "_").to_uppercase())
+}
+
+pub(crate) fn passphrase() -> Option<String> {
+    env::var("WAYLORE_PASSPHRASE").ok().filter(|it| !it.is_empty())
+}
+
+pub(crate) fn editor() -> Option<String> {
+    env::var("VISUAL").or_else(|_| env::var("EDITOR")).ok().filter(|it| !it.is_empty())
+}
+
+/// Ten random bytes for an id.
+pub(crate) fn random() -> [u8; 10] {
+    let mut res = [0; 10];
+    getrandom::fill(&mut res).expect("the system has randomness");
+    res
+}
+
+/// A fresh key for encryption: 256 random bits in hexadecimal.
+pub(crate) fn fresh_key() -> String {
+    let mut bytes = [0_u8; 32];
+    getrandom::fill(&mut bytes).expect("the system has randomness");
+    bytes.iter().fold(String::new(), |acc, it| acc + &format!("{it:02x}"))
+}

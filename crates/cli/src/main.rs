@@ -1,0 +1,77 @@
+//! The binary `waylore`: arguments, configuration, clock and printing. Thinks nothing by itself.
+#![expect(
+    clippy::doc_markdown,
+    reason = "doc comments of arguments are help texts, printed as they are"
+)]
+#![expect(clippy::struct_excessive_bools, reason = "flags are what a command line is made of")]
+
+mod command;
+mod config;
+mod environment;
+mod failure;
+mod output;
+mod wire;
+
+use std::process::ExitCode;
+
+use clap::{CommandFactory, Parser};
+
+use crate::command::Command;
+use crate::output::Output;
+
+/// The memory of AI coding agents
+///
+/// Waylore keeps what was learned about a project and gives it back at the right moment. Everything
+/// stays on this machine, in files only you can read.
+#[derive(Parser, Debug)]
+#[command(name = "waylore", version, propagate_version = true, disable_help_subcommand = true)]
+struct Cli {
+    #[command(flatten)]
+    global: Global,
+    #[command(subcommand)]
+    command: Command,
+}
+
+/// What every command understands.
+#[derive(clap::Args, Debug, Clone)]
+pub(crate) struct Global {
+    /// Print JSON with a versioned schema instead of text
+    #[arg(long, global = true)]
+    pub(crate) json: bool,
+    /// Work in the project of this folder instead of the current one
+    #[arg(short = 'C', long, global = true, value_name = "DIR")]
+    pub(crate) project: Option<std::path::PathBuf>,
+    /// Say nothing on standard error but errors
+    #[arg(short, long, global = true)]
+    pub(crate) quiet: bool,
+}
+
+fn main() -> ExitCode {
+    engine::survive_file_size_limit();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            // Help and version are answers; everything else is a usage error with clap's own words.
+            let code = if error.use_stderr() { 2 } else { 0 };
+            // A closed pipe is the reader's choice, not a failure of ours.
+            let _ = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    let output = Output::new(&cli.global);
+    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let run = async { command::run(cli.command, &cli.global, &output).await };
+    let res = match runtime {
+        Ok(runtime) => runtime.block_on(run),
+        Err(error) => Err(anyhow::Error::from(error)),
+    };
+    match res {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => failure::report(&error, &output),
+    }
+}
+
+/// The whole command tree, for completions and the reference.
+pub(crate) fn tree() -> clap::Command {
+    Cli::command()
+}

@@ -1,0 +1,100 @@
+//! Printing: stdout is data, stderr is talk. Colour is decided once, by the terminal and `NO_COLOR`.
+
+use std::io::{IsTerminal, Write};
+
+use anstyle::{AnsiColor, Style};
+use serde_json::{Value, json};
+
+use crate::Global;
+
+/// The version of the JSON schema; it grows when a field changes its meaning or goes away.
+pub(crate) const SCHEMA: u32 = 1;
+
+pub(crate) const BOLD: Style = Style::new().bold();
+pub(crate) const DIM: Style = Style::new().dimmed();
+pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
+pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
+pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
+
+pub(crate) struct Output {
+    pub(crate) json: bool,
+    quiet: bool,
+}
+
+#[expect(
+    clippy::unused_self,
+    reason = "printing goes through one value, so that nobody prints past its settings"
+)]
+impl Output {
+    pub(crate) fn new(global: &Global) -> Self {
+        Self { json: global.json, quiet: global.quiet }
+    }
+
+    /// A line of data.
+    pub(crate) fn line(&self, text: &str) {
+        // A reader that went away (`| head`) ends the output, not the program.
+        let _ = writeln!(anstream::stdout(), "{text}");
+    }
+
+    /// The answer of a command as JSON: `{"v":1,"kind":…}` and the fields of `body`.
+    pub(crate) fn data_json(&self, kind: &str, body: Value) {
+        let mut res = json!({ "v": SCHEMA, "kind": kind });
+        if let (Some(res), Value::Object(body)) = (res.as_object_mut(), body) {
+            res.extend(body);
+        }
+        self.line(&res.to_string());
+    }
+
+    /// Talk: progress, what was done on the side, what to do next.
+    pub(crate) fn say(&self, text: &str) {
+        if !self.quiet && !self.json {
+            let _ = writeln!(anstream::stderr(), "{text}");
+        }
+    }
+
+    pub(crate) fn hint(&self, text: &str) {
+        self.say(&format!("{DIM}→ {text}{DIM:#}"));
+    }
+
+    /// Something is wrong, but the command goes on. Never silenced.
+    pub(crate) fn warn(&self, text: &str) {
+        let _ = writeln!(anstream::stderr(), "{WARN}warning:{WARN:#} {text}");
+    }
+
+    pub(crate) fn error(&self, text: &str) {
+        let _ = writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {text}");
+    }
+
+    pub(crate) fn error_detail(&self, text: &str) {
+        let _ = writeln!(anstream::stderr(), "  {text}");
+    }
+}
+
+/// Whether a person sits at both ends and can be asked.
+pub(crate) fn is_conversation() -> bool {
+    std::io::stdin().is_terminal() && std::io::stderr().is_terminal()
+}
+
+/// Asks on the terminal; the answer without its line end.
+pub(crate) fn ask(question: &str) -> std::io::Result<String> {
+    let mut err = anstream::stderr();
+    write!(err, "{question} ")?;
+    err.flush()?;
+    let mut answer = String::new();
+    std::io::stdin().read_line(&mut answer)?;
+    Ok(answer.trim().to_owned())
+}
+
+/// Bytes as a person reads them.
+pub(crate) fn size(bytes: u64) -> String {
+    match bytes {
+        0..1024 => format!("{bytes} B"),
+        1024..1_048_576 => format!("{} KiB", bytes / 1024),
+        _ => format!("{}.{} MiB", bytes / 1_048_576, bytes % 1_048_576 * 10 / 1_048_576),
+    }
+}
+
+/// `1 memory`, `2 memories`.
+pub(crate) fn count(n: usize, one: &str, many: &str) -> String {
+    if n == 1 { format!("1 {one}") } else { format!("{n} {many}") }
+}

@@ -1,0 +1,291 @@
+//! The JSON a user can rely on: twins of our structs, converted by hand. A wire is a promise.
+
+use engine::{Reach, Shown};
+use model::{
+    Actor, Anchor, Counters, Flags, Hlc, Memory, MemoryId, MemoryType, Payload, PerMille,
+    ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId, SoftStates,
+    Source, Timestamp, Visibility, WorkUnit,
+};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+
+/// A memory on the wire. Fractions are between 0 and 1, moments are milliseconds since the epoch.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct MemoryWire {
+    pub(crate) id: MemoryId,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    project_id: Option<ProjectId>,
+    #[serde(rename = "type")]
+    kind: String,
+    #[serde(default = "user_taught")]
+    source: Source,
+    #[serde(default = "global")]
+    scope: Scope,
+    #[serde(default = "personal")]
+    visibility: Visibility,
+    content: String,
+    #[serde(default)]
+    summary: String,
+    #[serde(default)]
+    citation: String,
+    confidence: f64,
+    /// What the confidence is worth now; only ever written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    current_confidence: Option<f64>,
+    /// `live`, `needs_review` …; follows from the rest, so only ever written.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    status: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reach: Option<String>,
+    #[serde(default)]
+    tags: Vec<String>,
+    #[serde(default)]
+    files: Vec<ProjectPath>,
+    #[serde(default)]
+    modules: Vec<String>,
+    #[serde(default)]
+    anchors: Vec<Anchor>,
+    #[serde(default)]
+    work_unit: Option<WorkUnit>,
+    #[serde(default)]
+    session_id: Option<SessionId>,
+    #[serde(default)]
+    provenance: Vec<SessionId>,
+    #[serde(default)]
+    commit: Option<String>,
+    #[serde(default)]
+    branch: Option<String>,
+    #[serde(default)]
+    relations: Vec<RelationWire>,
+    #[serde(default)]
+    half_life_days: Option<u32>,
+    #[serde(default)]
+    needs_review: bool,
+    #[serde(default)]
+    user_verified: bool,
+    #[serde(default)]
+    pinned: bool,
+    #[serde(default)]
+    tainted: bool,
+    #[serde(default)]
+    deprecated_at: Option<i64>,
+    #[serde(default)]
+    deprecated_reason: Option<String>,
+    #[serde(default)]
+    stale_at: Option<i64>,
+    #[serde(default)]
+    deleted_at: Option<i64>,
+    #[serde(default)]
+    payload: Option<Value>,
+    #[serde(default = "by_user")]
+    created_by: String,
+    created_at: i64,
+    #[serde(default)]
+    updated_at: Option<i64>,
+    #[serde(default)]
+    version: u32,
+    #[serde(default)]
+    hlc: i64,
+    #[serde(default)]
+    access_count: u64,
+    #[serde(default)]
+    used_count: u64,
+    #[serde(default)]
+    last_accessed_at: Option<i64>,
+    #[serde(default)]
+    last_used_at: Option<i64>,
+}
+
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RelationWire {
+    kind: RelationKind,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    memory: Option<MemoryId>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    file: Option<ProjectPath>,
+    confidence: f64,
+    #[serde(default)]
+    auto: bool,
+}
+
+fn user_taught() -> Source {
+    Source::UserTaught
+}
+fn global() -> Scope {
+    Scope::Global
+}
+fn personal() -> Visibility {
+    Visibility::Personal
+}
+fn by_user() -> String {
+    Actor::User.to_string()
+}
+
+pub(crate) fn reach_word(reach: Reach) -> &'static str {
+    match reach {
+        Reach::Project => "project",
+        Reach::User => "user",
+    }
+}
+
+impl From<&Shown> for MemoryWire {
+    fn from(shown: &Shown) -> Self {
+        Self {
+            current_confidence: Some(shown.current.fraction()),
+            reach: Some(reach_word(shown.reach).to_owned()),
+            ..Self::from(&shown.memory)
+        }
+    }
+}
+
+impl From<&Memory> for MemoryWire {
+    fn from(memory: &Memory) -> Self {
+        let moment = |it: Option<Timestamp>| it.map(|it| it.0);
+        Self {
+            id: memory.id,
+            project_id: memory.project,
+            kind: memory.kind.slug().to_owned(),
+            source: memory.source,
+            scope: memory.scope,
+            visibility: memory.visibility,
+            content: memory.content.clone(),
+            summary: memory.summary.clone(),
+            citation: memory.citation.clone(),
+            confidence: memory.confidence.fraction(),
+            current_confidence: None,
+            status: Some(memory.status().slug().to_owned()),
+            reach: None,
+            tags: memory.tags.clone(),
+            files: memory.files.clone(),
+            modules: memory.modules.clone(),
+            anchors: memory.anchors.clone(),
+            work_unit: memory.work_unit.clone(),
+            session_id: memory.session,
+            provenance: memory.provenance.clone(),
+            commit: memory.commit.clone(),
+            branch: memory.branch.clone(),
+            relations: memory.relations.iter().map(RelationWire::from).collect(),
+            half_life_days: memory.half_life_days,
+            needs_review: memory.flags.needs_review,
+            user_verified: memory.flags.user_verified,
+            pinned: memory.flags.pinned,
+            tainted: memory.flags.tainted,
+            deprecated_at: moment(memory.states.deprecated_at),
+            deprecated_reason: memory.states.deprecated_reason.clone(),
+            stale_at: moment(memory.states.stale_at),
+            deleted_at: moment(memory.states.deleted_at),
+            payload: memory.payload.as_ref().map(Payload::to_json),
+            created_by: memory.created_by.to_string(),
+            created_at: memory.created_at.0,
+            updated_at: Some(memory.updated_at.0),
+            version: memory.version,
+            hlc: memory.hlc.0,
+            access_count: memory.counters.access_count,
+            used_count: memory.counters.used_count,
+            last_accessed_at: moment(memory.counters.last_accessed_at),
+            last_used_at: moment(memory.counters.last_used_at),
+        }
+    }
+}
+
+impl MemoryWire {
+    /// Reads a memory from outside; the error says which field and why.
+    pub(crate) fn into_memory(self) -> Result<Memory, String> {
+        let kind = MemoryType::from_slug(&self.kind).map_err(|it| it.to_string())?;
+        let payload = match (&self.payload, kind.core()) {
+            (None | Some(Value::Null), _) => None,
+            (Some(json), Some(core)) => {
+                Some(Payload::parse(core, json).map_err(|it| it.to_string())?)
+            }
+            (Some(_), None) => return Err(format!("a `{kind}` carries no payload")),
+        };
+        let confidence = fraction("confidence", self.confidence)?;
+        let relations: Result<Vec<_>, _> =
+            self.relations.into_iter().map(RelationWire::into_relation).collect();
+        let moment = |it: Option<i64>| it.map(Timestamp);
+        Ok(Memory {
+            id: self.id,
+            project: self.project_id,
+            kind,
+            source: self.source,
+            scope: self.scope,
+            visibility: self.visibility,
+            content: self.content,
+            summary: self.summary,
+            citation: self.citation,
+            confidence,
+            tags: self.tags,
+            files: self.files,
+            modules: self.modules,
+            anchors: self.anchors,
+            work_unit: self.work_unit,
+            session: self.session_id,
+            provenance: self.provenance,
+            commit: self.commit,
+            branch: self.branch,
+            relations: relations?,
+            half_life_days: self.half_life_days,
+            flags: Flags {
+                needs_review: self.needs_review,
+                user_verified: self.user_verified,
+                pinned: self.pinned,
+                tainted: self.tainted,
+            },
+            states: SoftStates {
+                deprecated_at: moment(self.deprecated_at),
+                deprecated_reason: self.deprecated_reason,
+                stale_at: moment(self.stale_at),
+                deleted_at: moment(self.deleted_at),
+            },
+            payload,
+            created_by: Actor::parse(&self.created_by).ok_or_else(|| {
+                format!("`created_by` is not a known author: `{}`", self.created_by)
+            })?,
+            created_at: Timestamp(self.created_at),
+            updated_at: Timestamp(self.updated_at.unwrap_or(self.created_at)),
+            version: self.version,
+            hlc: Hlc(self.hlc),
+            counters: Counters {
+                access_count: self.access_count,
+                used_count: self.used_count,
+                last_accessed_at: moment(self.last_accessed_at),
+                last_used_at: moment(self.last_used_at),
+            },
+        })
+    }
+}
+
+impl From<&Relation> for RelationWire {
+    fn from(relation: &Relation) -> Self {
+        let (memory, file) = match &relation.target {
+            RelationTarget::Memory(id) => (Some(*id), None),
+            RelationTarget::File(path) => (None, Some(path.clone())),
+        };
+        Self {
+            kind: relation.kind,
+            memory,
+            file,
+            confidence: relation.confidence.fraction(),
+            auto: relation.auto,
+        }
+    }
+}
+
+impl RelationWire {
+    fn into_relation(self) -> Result<Relation, String> {
+        let target = match (self.memory, self.file) {
+            (Some(id), None) => RelationTarget::Memory(id),
+            (None, Some(path)) => RelationTarget::File(path),
+            _ => return Err("a relation points at a `memory` or a `file`".to_owned()),
+        };
+        let confidence = fraction("confidence of a relation", self.confidence)?;
+        Ok(Relation { kind: self.kind, target, confidence, auto: self.auto })
+    }
+}
+
+fn fraction(what: &str, value: f64) -> Result<PerMille, String> {
+    PerMille::from_fraction(value)
+        .ok_or_else(|| format!("the {what} is not between 0 and 1: {value}"))
+}

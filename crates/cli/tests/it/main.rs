@@ -1,0 +1,18 @@
+//! The promises of the command line, kept by the real binary on real files: one module per promise.
+
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
+
+mod kit;
+
+mod clock;
+mod crowd;
+mod damage;
+mod disk;
+mod encryption;
+mod erase;
+mod faults;
+mod hostile;
+mod identity;
+mod kill;
+mod notebook;
+mod wire;

@@ -1,0 +1,188 @@
+//! Correcting a memory: the four ways of being wrong, and saying that it is right.
+
+use std::path::PathBuf;
+
+use model::{Memory, PerMille, Relation, RelationKind, RelationTarget, Scope};
+use store::{Action, Change};
+
+use crate::admit::{self, OnSecret};
+use crate::change::{by_user, reason};
+use crate::{Engine, Error, Found, Notebook, Reach};
+
+/// What a person says about a memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Correction {
+    /// It is right: lifts review and taint, and is the only thing that does.
+    Right,
+    /// It was true once. With a text, that replaces it.
+    Outdated { replacement: Option<String> },
+    /// Part of it is wrong: the text becomes its new version.
+    PartlyWrong { text: String },
+    /// It is true elsewhere: narrowed to these, or, for a user's memory, kept out of this project.
+    NotHere { modules: Vec<String>, files: Vec<PathBuf>, cwd: PathBuf },
+    /// It was never true; the text says what is.
+    Incorrect { text: String },
+}
+
+/// What the correction did.
+#[derive(Clone, Debug)]
+pub struct Corrected {
+    pub memory: Memory,
+    pub replacement: Option<Memory>,
+    /// Memories that rest on it and now wait for review.
+    pub shaken: Vec<Memory>,
+    /// A user's memory that this project no longer sees.
+    pub excluded: bool,
+}
+
+/// A person's confirmation adds this much.
+const CONFIRMED: u16 = 100;
+
+impl Engine {
+    pub async fn correct(&self, id: &str, correction: Correction) -> Result<Corrected, Error> {
+        let Found { notebook, memory } = self.find(id).await?;
+        match correction {
+            Correction::Right => self.confirm(&notebook, memory).await,
+            Correction::Outdated { replacement } => {
+                self.retire(&notebook, memory, "outdated", replacement).await
+            }
+            Correction::Incorrect { text } => {
+                self.retire(&notebook, memory, "incorrect", Some(text)).await
+            }
+            Correction::PartlyWrong { text } => self.reword(&notebook, memory, &text).await,
+            Correction::NotHere { modules, files, cwd } => {
+                let (files, _) = self.files(&files, &cwd)?;
+                self.narrow(&notebook, memory, admit::labels("module", &modules)?, files).await
+            }
+        }
+    }
+
+    async fn confirm(&self, notebook: &Notebook, memory: Memory) -> Result<Corrected, Error> {
+        let mut after = memory;
+        after.flags.user_verified = true;
+        after.flags.needs_review = false;
+        after.flags.tainted = false;
+        after.states.stale_at = None;
+        after.confidence = after.confidence.plus(CONFIRMED);
+        let memory = self.replace(notebook, Action::Verify, after).await?;
+        Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: false })
+    }
+
+    /// Deprecates a memory, puts the replacement beside it, and asks for review of what rests on it.
+    async fn retire(
+        &self,
+        notebook: &Notebook,
+        memory: Memory,
+        why: &str,
+        text: Option<String>,
+    ) -> Result<Corrected, Error> {
+        let fresh = match &text {
+            None => None,
+            Some(text) => Some(self.replacement(notebook, &memory, text)?),
+        };
+        let mut after = memory.clone();
+        after.states.deprecated_at = Some(self.now);
+        after.states.deprecated_reason = Some(match &fresh {
+            Some(fresh) => reason(&format!("{why}, superseded by #{}", fresh.id.short())),
+            None => why.to_owned(),
+        });
+        after.updated_at = self.now;
+        let shaken = self.resting_on(notebook, &memory).await?;
+        let mut changes = vec![Change::Replace(Box::new(after))];
+        changes.extend(fresh.clone().map(|it| Change::Insert(Box::new(it))));
+        changes.extend(shaken.iter().cloned().map(|it| Change::Replace(Box::new(it))));
+        notebook.store.apply(by_user(Action::Flag, self.now, changes)).await?;
+        let memory = notebook.store.get(memory.id).await?.unwrap_or(memory);
+        Ok(Corrected { memory, replacement: fresh, shaken, excluded: false })
+    }
+
+    fn replacement(&self, notebook: &Notebook, old: &Memory, text: &str) -> Result<Memory, Error> {
+        let text = admit::content(text, OnSecret::Refuse)?.text;
+        let target = RelationTarget::Memory(old.id);
+        let relation = Relation {
+            kind: RelationKind::Supersedes,
+            target,
+            confidence: PerMille::ONE,
+            auto: false,
+        };
+        Ok(Memory {
+            scope: old.scope,
+            tags: old.tags.clone(),
+            files: old.files.clone(),
+            modules: old.modules.clone(),
+            relations: vec![relation],
+            ..self.draft(notebook, old.kind.clone(), &text)
+        })
+    }
+
+    /// What names this memory as its ground, marked for review.
+    async fn resting_on(&self, notebook: &Notebook, memory: &Memory) -> Result<Vec<Memory>, Error> {
+        let mut res: Vec<Memory> = Vec::new();
+        for kind in [RelationKind::DerivedFrom, RelationKind::Supersedes] {
+            for mut it in notebook.store.pointing_at(memory.id, kind).await? {
+                let stands = it.states.deleted_at.is_none() && it.states.deprecated_at.is_none();
+                if stands && !res.iter().any(|known| known.id == it.id) {
+                    it.flags.needs_review = true;
+                    it.updated_at = self.now;
+                    res.push(it);
+                }
+            }
+        }
+        Ok(res)
+    }
+
+    async fn reword(
+        &self,
+        notebook: &Notebook,
+        memory: Memory,
+        text: &str,
+    ) -> Result<Corrected, Error> {
+        let mut after = memory;
+        after.content = admit::content(text, OnSecret::Refuse)?.text;
+        after.summary = promote::summary(&after.content, &after.kind);
+        after.citation = promote::citation(&after.content);
+        after.flags.user_verified = true;
+        let memory = self.replace(notebook, Action::Flag, after).await?;
+        Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: false })
+    }
+
+    async fn narrow(
+        &self,
+        notebook: &Notebook,
+        memory: Memory,
+        modules: Vec<String>,
+        files: Vec<model::ProjectPath>,
+    ) -> Result<Corrected, Error> {
+        if notebook.reach == Reach::User {
+            return self.exclude(memory).await;
+        }
+        if modules.is_empty() && files.is_empty() {
+            return Err(Error::refused(
+                "a project's memory can only be narrowed",
+                "say where it does apply: --module NAME or --file PATH; if nowhere, flag it `incorrect`",
+            ));
+        }
+        let mut after = memory;
+        after.scope = if modules.is_empty() { after.scope } else { Scope::Module };
+        after.modules = if modules.is_empty() { after.modules } else { modules };
+        after.files = if files.is_empty() { after.files } else { files };
+        let memory = self.replace(notebook, Action::Flag, after).await?;
+        Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: false })
+    }
+
+    /// Keeps a user's memory out of this project only.
+    async fn exclude(&self, memory: Memory) -> Result<Corrected, Error> {
+        let Some(store) = self.project_store() else {
+            return Err(Error::refused(
+                "this project has no notebook yet",
+                "there is nothing to exclude it from",
+            ));
+        };
+        let change = Change::Setting {
+            key: format!("exclude.{}", memory.id),
+            value: Some("true".to_owned()),
+        };
+        store.apply(by_user(Action::Settings, self.now, vec![change])).await?;
+        Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: true })
+    }
+}

@@ -1,0 +1,175 @@
+//! The engine: one data folder, the user's notebook, and the project one stands in.
+
+use std::path::{Path, PathBuf};
+use std::sync::OnceLock;
+
+use model::{CustomType, ProjectId, ProjectPath, Timestamp};
+use source::Place;
+use store::{Action, Change, DataDir, Key, Store};
+
+use crate::Error;
+use crate::change::by_user;
+use crate::project::{self, ProjectState, Recognised};
+
+/// Everything the engine must be told; it looks nothing up by itself.
+#[derive(Clone)]
+pub struct Config {
+    pub data: PathBuf,
+    pub key: Option<Key>,
+    /// The user's home, above which no project is looked for.
+    pub home: Option<PathBuf>,
+    /// Types that methodologies declare.
+    pub types: Vec<CustomType>,
+    /// Ten fresh random bytes.
+    pub random: fn() -> [u8; 10],
+}
+
+/// Whose memories are meant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reach {
+    Project,
+    /// The user's own, which follow them across projects.
+    User,
+}
+
+/// A store and whose it is.
+#[derive(Clone)]
+pub struct Notebook {
+    pub reach: Reach,
+    pub project: Option<ProjectId>,
+    pub store: Store,
+}
+
+pub struct Engine {
+    pub config: Config,
+    pub place: Place,
+    pub(crate) user: Store,
+    pub(crate) project: ProjectState,
+    /// The project's store, opened once: its threads and what they found are shared.
+    own: OnceLock<Store>,
+    pub(crate) now: Timestamp,
+}
+
+impl Engine {
+    /// Opens the engine even when the registry cannot be read, for those who come to mend it: the
+    /// project is then taken for new, and the reason comes back beside the engine.
+    pub async fn open_anyway(
+        config: Config,
+        start: &Path,
+        now: Timestamp,
+    ) -> Result<(Self, Option<Error>), Error> {
+        let place = source::locate(start, config.home.as_deref())?;
+        let user = Store::user(DataDir::new(&config.data).user(), config.key.clone(), now);
+        let (project, trouble) = match project::recognise(&user, &place, now).await {
+            Ok(project) => (project, None),
+            Err(error) => (ProjectState::New { print: source::fingerprint(&place) }, Some(error)),
+        };
+        Ok((Self { config, place, user, project, own: OnceLock::new(), now }, trouble))
+    }
+
+    /// Opens the engine for the project that `start` lies in. Nothing is created by looking.
+    pub async fn open(config: Config, start: &Path, now: Timestamp) -> Result<Self, Error> {
+        match Self::open_anyway(config, start, now).await? {
+            (engine, None) => Ok(engine),
+            (_, Some(trouble)) => Err(trouble),
+        }
+    }
+
+    pub fn data(&self) -> DataDir {
+        DataDir::new(&self.config.data)
+    }
+
+    pub fn project(&self) -> &ProjectState {
+        &self.project
+    }
+
+    /// How the project was recognised, when that was not simply by its place.
+    pub fn recognised(&self) -> Option<&Recognised> {
+        match &self.project {
+            ProjectState::Known { recognised, .. } => recognised.as_ref(),
+            ProjectState::New { .. } => None,
+        }
+    }
+
+    /// The notebooks that can be read, the project's first.
+    pub fn notebooks(&self) -> Vec<Notebook> {
+        let project = self.project_store().filter(Store::exists);
+        let user = Some(self.user.clone()).filter(Store::exists);
+        let named = |reach, project, store| Notebook { reach, project, store };
+        let own = project.map(|it| named(Reach::Project, self.project.id(), it));
+        own.into_iter().chain(user.map(|it| named(Reach::User, None, it))).collect()
+    }
+
+    /// The notebook to write to; a project seen for the first time is registered now.
+    pub async fn notebook(&mut self, reach: Reach) -> Result<Notebook, Error> {
+        if reach == Reach::User {
+            return Ok(Notebook { reach, project: None, store: self.user.clone() });
+        }
+        let id = match &self.project {
+            ProjectState::Known { id, .. } => *id,
+            ProjectState::New { print } => {
+                let id = ProjectId::new(self.now, (self.config.random)());
+                let print = print.clone();
+                let row = project::register(&self.user, &self.place, id, &print, self.now).await?;
+                self.project = ProjectState::Known { id, name: print.name, recognised: None };
+                // The registry can be lost with the user's file; each project can say who it is.
+                let changes = project::identity(&row);
+                self.own(id).apply(by_user(Action::Settings, self.now, changes)).await?;
+                id
+            }
+        };
+        Ok(Notebook { reach, project: Some(id), store: self.own(id) })
+    }
+
+    pub(crate) fn project_store(&self) -> Option<Store> {
+        self.project.id().map(|it| self.own(it))
+    }
+
+    fn own(&self, id: ProjectId) -> Store {
+        self.own.get_or_init(|| self.store_of(id)).clone()
+    }
+
+    /// Closes the project's store, so that its files can be removed or replaced.
+    pub(crate) fn close_project(&mut self) {
+        self.own.take();
+    }
+
+    pub(crate) fn store_of(&self, id: ProjectId) -> Store {
+        Store::project(self.data().project(id), self.config.key.clone(), self.now)
+    }
+
+    /// What is set for this project.
+    pub async fn project_settings(&self) -> Result<Vec<(String, String)>, Error> {
+        match self.project_store().filter(Store::exists) {
+            Some(store) => Ok(store.settings().await?),
+            None => Ok(Vec::new()),
+        }
+    }
+
+    /// Sets or unsets a value for this project.
+    pub async fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        let notebook = self.notebook(Reach::Project).await?;
+        let change = Change::Setting { key: key.to_owned(), value: value.map(str::to_owned) };
+        notebook.store.apply(by_user(Action::Settings, self.now, vec![change])).await?;
+        Ok(())
+    }
+
+    /// A path as typed, as a path of the project.
+    pub fn path(&self, given: &Path, cwd: &Path) -> Result<ProjectPath, Error> {
+        Ok(ProjectPath::parse(&source::relative(&self.place.root, given, cwd)?)?)
+    }
+
+    /// Damage met in any notebook so far, with the file it was met in.
+    pub fn findings(&self, notebooks: &[Notebook]) -> Vec<(PathBuf, store::Finding)> {
+        let of = |it: &Store| {
+            it.findings().into_iter().map(|found| (it.path(), found)).collect::<Vec<_>>()
+        };
+        let mut res: Vec<_> = notebooks.iter().flat_map(|it| of(&it.store)).collect();
+        for found in of(&self.user) {
+            if !res.contains(&found) {
+                res.push(found);
+            }
+        }
+        res
+    }
+}

@@ -1,0 +1,167 @@
+//! Looking things up: by id, by filter, by words. Reads the project's notebook and the user's.
+
+use model::{Memory, MemoryId, PerMille, current_confidence, words};
+use store::Filter;
+
+use crate::{Engine, Error, Notebook, Reach};
+
+/// A memory and the notebook it lies in.
+#[derive(Clone)]
+pub struct Found {
+    pub notebook: Notebook,
+    pub memory: Memory,
+}
+
+/// A memory as it is shown: with what it is worth now.
+#[derive(Clone, Debug)]
+pub struct Shown {
+    pub memory: Memory,
+    pub reach: Reach,
+    pub current: PerMille,
+}
+
+/// A search result.
+#[derive(Clone, Debug)]
+pub struct Hit {
+    pub shown: Shown,
+    pub score: f64,
+    /// The words of the query that the memory holds.
+    pub because: Vec<String>,
+}
+
+/// The shortest prefix of a short id that is looked up; fewer characters are surely a slip.
+const SHORTEST: usize = 4;
+
+impl Engine {
+    /// The memory a person means by an id: a whole one, or the beginning of the short form.
+    pub async fn find(&self, id: &str) -> Result<Found, Error> {
+        let asked = id.trim().trim_start_matches('#').to_ascii_lowercase();
+        let whole: Option<MemoryId> = asked.parse().ok();
+        if whole.is_none()
+            && (asked.len() < SHORTEST || !asked.bytes().all(|it| it.is_ascii_hexdigit()))
+        {
+            let hint =
+                "an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them";
+            return Err(Error::refused(format!("`{id}` is not the id of a memory"), hint));
+        }
+        let mut found = Vec::new();
+        for notebook in self.notebooks() {
+            let memories = match whole {
+                Some(whole) => notebook.store.get(whole).await?.into_iter().collect(),
+                None => notebook.store.by_short(asked.clone()).await?,
+            };
+            found.extend(
+                memories.into_iter().map(|memory| Found { notebook: notebook.clone(), memory }),
+            );
+        }
+        match found.len() {
+            0 => Err(Error::NotFound { id: id.to_owned() }),
+            1 => Ok(found.remove(0)),
+            _ => {
+                let matches = found.iter().map(|it| it.memory.id.to_string()).collect();
+                Err(Error::Ambiguous { id: id.to_owned(), matches })
+            }
+        }
+    }
+
+    /// Memories that pass the filter, newest first, the project's before the user's.
+    pub async fn list(&self, filter: &Filter, reach: Option<Reach>) -> Result<Vec<Shown>, Error> {
+        let mut res = Vec::new();
+        let excluded = self.excluded().await?;
+        for notebook in self.within(reach) {
+            let room = filter.limit.saturating_sub(u32::try_from(res.len()).unwrap_or(u32::MAX));
+            let limit = room.saturating_add(u32::try_from(excluded.len()).unwrap_or(0));
+            let mut memories = notebook.store.list(Filter { limit, ..filter.clone() }).await?;
+            memories.retain(|it| notebook.reach == Reach::Project || !excluded.contains(&it.id));
+            memories.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+            res.extend(self.shown(&notebook, memories).await?);
+        }
+        Ok(res)
+    }
+
+    /// Memories that hold the words of `query`: all of them if any memory does, else some of them.
+    pub async fn search(
+        &self,
+        query: &str,
+        filter: &Filter,
+        reach: Option<Reach>,
+    ) -> Result<Vec<Hit>, Error> {
+        let terms = words::keywords(query);
+        let mut res = Vec::new();
+        if terms.is_empty() {
+            return Ok(res);
+        }
+        let excluded = self.excluded().await?;
+        for joined in [" AND ", " OR "] {
+            let expression = expression(&terms, joined);
+            for notebook in self.within(reach) {
+                for hit in notebook.store.search(expression.clone(), filter.clone()).await? {
+                    if notebook.reach == Reach::User && excluded.contains(&hit.memory.id) {
+                        continue;
+                    }
+                    let because = shared(&terms, &hit.memory);
+                    let shown = self.shown(&notebook, vec![hit.memory]).await?;
+                    res.extend(shown.into_iter().map(|shown| Hit {
+                        shown,
+                        score: hit.score,
+                        because: because.clone(),
+                    }));
+                }
+            }
+            if !res.is_empty() || terms.len() == 1 {
+                break;
+            }
+        }
+        res.sort_by(|a, b| {
+            b.score.total_cmp(&a.score).then_with(|| a.shown.memory.id.cmp(&b.shown.memory.id))
+        });
+        res.truncate(usize::try_from(filter.limit).unwrap_or(usize::MAX));
+        Ok(res)
+    }
+
+    /// Adds what each memory is worth at this moment.
+    pub async fn shown(
+        &self,
+        notebook: &Notebook,
+        memories: Vec<Memory>,
+    ) -> Result<Vec<Shown>, Error> {
+        if memories.is_empty() {
+            return Ok(Vec::new());
+        }
+        let quiet = notebook.store.quiet_spans().await?;
+        let show = |memory: Memory| {
+            let current = current_confidence(&memory, &self.config.types, self.now, &quiet);
+            Shown { current, reach: notebook.reach, memory }
+        };
+        Ok(memories.into_iter().map(show).collect())
+    }
+
+    /// Memories of the user that do not apply in this project.
+    pub(crate) async fn excluded(&self) -> Result<Vec<MemoryId>, Error> {
+        let Some(store) = self.project_store().filter(store::Store::exists) else {
+            return Ok(Vec::new());
+        };
+        let settings = store.settings().await?;
+        Ok(settings.iter().filter_map(|it| it.0.strip_prefix("exclude.")?.parse().ok()).collect())
+    }
+
+    pub(crate) fn within(&self, reach: Option<Reach>) -> Vec<Notebook> {
+        let mut res = self.notebooks();
+        res.retain(|it| reach.is_none_or(|reach| reach == it.reach));
+        res
+    }
+}
+
+/// A full-text expression of quoted terms: nothing a person types can be an operator.
+pub(crate) fn expression(terms: &[String], joined: &str) -> String {
+    let quoted: Vec<String> =
+        terms.iter().map(|it| format!("\"{}\"", it.replace('"', "\"\""))).collect();
+    quoted.join(joined)
+}
+
+/// The terms that occur in the memory's searchable text.
+fn shared(terms: &[String], memory: &Memory) -> Vec<String> {
+    let text = words::search_text(&memory.content, &memory.tags, &memory.files);
+    let text = format!("{} {} {}", text.content, text.tags, text.files).to_lowercase();
+    terms.iter().filter(|it| text.contains(it.as_str())).cloned().collect()
+}

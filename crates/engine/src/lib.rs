@@ -1,0 +1,47 @@
+//! Read, think, write: the API boundary. Everything a person or an agent can do is a function here.
+//!
+//! Each operation reads from the store, decides with the pure rooms, and writes one transaction.
+//! Knows no JSON, no clock, no environment: plain structs in and out, `now` as an argument.
+
+mod error;
+
+mod engine;
+mod project;
+
+mod admit;
+mod find;
+mod remember;
+
+mod change;
+mod correct;
+mod undo;
+
+mod carry;
+mod purge;
+
+mod doctor;
+mod settings;
+mod upkeep;
+
+pub use admit::{Admitted, OnSecret};
+pub use carry::{ImportProblem, ImportRecord, Imported, Intake, Package, Taken};
+pub use change::Edit;
+pub use correct::{Corrected, Correction};
+pub use doctor::{Check, Health, sentence};
+pub use engine::{Config, Engine, Notebook, Reach};
+pub use error::{Error, SecretPlace};
+pub use find::{Found, Hit, Shown};
+pub use project::{ProjectState, Recognised};
+pub use purge::{Proof, Purged};
+pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
+pub use settings::{SETTINGS, Setting, SettingScope, check_setting};
+pub use undo::{Past, Undone};
+pub use upkeep::{Maintained, Stats};
+
+// What callers hold without naming the room it comes from.
+pub use source::{Place, PlaceKind};
+pub use store::Error as StoreError;
+pub use store::{
+    Backup, Contents, ENCRYPTION_AVAILABLE, Entry, Filter, Finding, Key, Size, Tally,
+    survive_file_size_limit, write_private,
+};

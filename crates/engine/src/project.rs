@@ -1,0 +1,152 @@
+//! Which project this is: the registry in the user's file, asked by place and by fingerprint.
+
+use model::{ProjectId, Timestamp};
+use source::{Fingerprint, Known, Match, Place, Why};
+use store::{Change, PlaceRow, Store};
+
+use crate::Error;
+
+/// What is known about the project one stands in.
+#[derive(Clone, Debug)]
+pub enum ProjectState {
+    Known {
+        id: ProjectId,
+        name: String,
+        recognised: Option<Recognised>,
+    },
+    /// Never seen; it gets an identity with its first memory.
+    New {
+        print: Fingerprint,
+    },
+}
+
+/// The project was found somewhere else than where it was last.
+#[derive(Clone, Debug)]
+pub struct Recognised {
+    pub why: Why,
+}
+
+impl ProjectState {
+    pub fn id(&self) -> Option<ProjectId> {
+        match self {
+            Self::Known { id, .. } => Some(*id),
+            Self::New { .. } => None,
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        match self {
+            Self::Known { name, .. } => name,
+            Self::New { print } => &print.name,
+        }
+    }
+}
+
+/// Finds the project of a place. The usual case is one lookup; git is asked only about new places.
+pub(crate) async fn recognise(
+    user: &Store,
+    place: &Place,
+    now: Timestamp,
+) -> Result<ProjectState, Error> {
+    if !user.exists() {
+        return Ok(ProjectState::New { print: source::fingerprint(place) });
+    }
+    let here = user.place_at(key_of(place)).await?;
+    if let Some(row) = here.filter(|it| it.dir_key.is_some() && it.dir_key == place.dir_key) {
+        return Ok(ProjectState::Known { id: row.project, name: row.name, recognised: None });
+    }
+    let rows = user.places().await?;
+    let known: Vec<Known> = rows.iter().map(known).collect();
+    let mut print = None;
+    let matched = source::same_project(
+        &known,
+        place,
+        || print.insert(source::fingerprint(place)).clone(),
+        std::path::Path::exists,
+    );
+    let print = print.unwrap_or_else(|| source::fingerprint(place));
+    let Match::Same { project, why } = matched else {
+        return Ok(ProjectState::New { print });
+    };
+    let row = rows.iter().find(|it| it.project.to_string() == project);
+    let row = row.expect("a match names one of the rows it was given");
+    let (id, name) = (row.project, row.name.clone());
+    // Remembering the new place only saves time; where the folder cannot be written, it is found again.
+    let _ = register(user, place, id, &Fingerprint { name: name.clone(), ..print }, now).await;
+    Ok(ProjectState::Known { id, name, recognised: Some(Recognised { why }) })
+}
+
+pub(crate) async fn register(
+    user: &Store,
+    place: &Place,
+    id: ProjectId,
+    print: &Fingerprint,
+    now: Timestamp,
+) -> Result<PlaceRow, Error> {
+    let row = PlaceRow {
+        project: id,
+        name: print.name.clone(),
+        root_commit: print.root_commit.clone(),
+        remote: print.remote.clone(),
+        key_dir: key_of(place),
+        dir_key: place.dir_key.clone(),
+        last_seen: now,
+    };
+    user.put_place(row.clone()).await?;
+    Ok(row)
+}
+
+/// The keys under which a project keeps its own entry of the registry.
+const IDENTITY: [&str; 5] = [
+    "identity.name",
+    "identity.root_commit",
+    "identity.remote",
+    "identity.key_dir",
+    "identity.dir_key",
+];
+
+/// The entry of the registry as the project itself keeps it.
+pub(crate) fn identity(row: &PlaceRow) -> Vec<Change> {
+    let values = [
+        Some(row.name.clone()),
+        row.root_commit.clone(),
+        row.remote.clone(),
+        Some(row.key_dir.clone()),
+        row.dir_key.clone(),
+    ];
+    let set = |(key, value): (&str, Option<String>)| Change::Setting { key: key.to_owned(), value };
+    IDENTITY.into_iter().zip(values).map(set).collect()
+}
+
+/// Puts a project that the registry does not know back into it, by what it says of itself.
+pub(crate) async fn adopt(
+    user: &Store,
+    own: &Store,
+    id: ProjectId,
+    now: Timestamp,
+) -> Result<bool, Error> {
+    let settings = own.settings().await?;
+    let value = |key: &str| settings.iter().find(|it| it.0 == key).map(|it| it.1.clone());
+    let (Some(name), Some(key_dir)) = (value(IDENTITY[0]), value(IDENTITY[3])) else {
+        return Ok(false);
+    };
+    let (root_commit, remote, dir_key) =
+        (value(IDENTITY[1]), value(IDENTITY[2]), value(IDENTITY[4]));
+    let row = PlaceRow { project: id, name, root_commit, remote, key_dir, dir_key, last_seen: now };
+    user.put_place(row).await?;
+    Ok(true)
+}
+
+fn key_of(place: &Place) -> String {
+    place.key_dir.to_string_lossy().into_owned()
+}
+
+fn known(row: &PlaceRow) -> Known {
+    Known {
+        project: row.project.to_string(),
+        key_dir: row.key_dir.clone().into(),
+        dir_key: row.dir_key.clone(),
+        root_commit: row.root_commit.clone(),
+        remote: row.remote.clone(),
+    }
+}

@@ -1,0 +1,211 @@
+//! Upkeep: forgetting what has faded, backups, space; and the numbers about it all.
+
+use model::{
+    Actor, DAY, DECAY_FLOOR_HALF_LIVES, Memory, MemoryId, QuietSpan, RESTORABLE, Status, age,
+};
+use store::{Action, Backup, Batch, Change, Contents, Entry, Finding, Key, Size, Store, Tally};
+
+use crate::carry::everything;
+use crate::{Engine, Error, Notebook, Reach};
+
+/// Up to this size a backup is made in passing: it takes less time than a person notices.
+const AT_ONCE: u64 = 8 << 20;
+
+/// What upkeep did to one notebook.
+#[derive(Clone, Debug)]
+pub struct Maintained {
+    pub reach: Reach,
+    /// Unused for so long that they are forgotten, restorable for 30 days.
+    pub faded: Vec<Memory>,
+    /// Forgotten more than 30 days ago and now gone.
+    pub gone: Vec<MemoryId>,
+    pub findings: Vec<Finding>,
+    pub backup: Option<Backup>,
+    pub reclaimed: u64,
+}
+
+/// The numbers of one notebook.
+#[derive(Clone, Debug)]
+pub struct Stats {
+    pub reach: Reach,
+    pub tally: Vec<Tally>,
+    pub size: Size,
+    pub backups: Vec<Backup>,
+    pub recent: Vec<Entry>,
+}
+
+impl Engine {
+    /// Daily upkeep of the project's notebook and the user's.
+    pub async fn maintain(
+        &self,
+        backup_every_days: u32,
+        compact: bool,
+        dry_run: bool,
+    ) -> Result<Vec<Maintained>, Error> {
+        let mut res = Vec::new();
+        for notebook in self.notebooks() {
+            res.push(self.maintain_one(&notebook, backup_every_days, compact, dry_run).await?);
+        }
+        Ok(res)
+    }
+
+    async fn maintain_one(
+        &self,
+        notebook: &Notebook,
+        backup_every_days: u32,
+        compact: bool,
+        dry_run: bool,
+    ) -> Result<Maintained, Error> {
+        let store = &notebook.store;
+        let findings = store.examine().await?;
+        let quiet = store.quiet_spans().await?;
+        let all = everything(store).await?;
+        let faded: Vec<Memory> =
+            all.iter().filter(|it| self.has_faded(it, &quiet)).cloned().collect();
+        let gone: Vec<MemoryId> =
+            all.iter().filter(|it| self.is_past(it, &quiet)).map(|it| it.id).collect();
+        let mut res =
+            Maintained { reach: notebook.reach, faded, gone, findings, backup: None, reclaimed: 0 };
+        if dry_run {
+            return Ok(res);
+        }
+        // A damaged store is not tidied: what is missing could be what is needed to mend it.
+        if res.findings.is_empty() {
+            self.prune(store, &res.faded).await?;
+            if !res.gone.is_empty() {
+                store.remove(res.gone.clone()).await?;
+            }
+            if self.backup_is_due(store, backup_every_days) {
+                res.backup = Some(store.backup(self.now).await?);
+            }
+            res.reclaimed = store.compact(compact).await?;
+        }
+        Ok(res)
+    }
+
+    /// Unused for three half-lives, and nothing holds it.
+    fn has_faded(&self, memory: &Memory, quiet: &[QuietSpan]) -> bool {
+        let stands = !matches!(memory.status(), Status::Deleted | Status::Deprecated);
+        let half_life =
+            memory.half_life_days.or_else(|| memory.kind.half_life_days(&self.config.types));
+        let Some(days) = half_life.filter(|_| stands && !memory.flags.pinned) else {
+            return false;
+        };
+        age(memory.last_touched(), self.now, quiet) > DECAY_FLOOR_HALF_LIVES * i64::from(days) * DAY
+    }
+
+    /// Forgotten for longer than it can be restored; what a person verified stays on record.
+    fn is_past(&self, memory: &Memory, quiet: &[QuietSpan]) -> bool {
+        let forgotten = memory.states.deleted_at.filter(|_| !memory.flags.user_verified);
+        forgotten.is_some_and(|it| age(it, self.now, quiet) > RESTORABLE)
+    }
+
+    async fn prune(&self, store: &Store, faded: &[Memory]) -> Result<(), Error> {
+        if faded.is_empty() {
+            return Ok(());
+        }
+        let forgotten = |it: &Memory| {
+            let mut after = it.clone();
+            after.states.deleted_at = Some(self.now);
+            Change::Replace(Box::new(after))
+        };
+        let changes = faded.iter().map(forgotten).collect();
+        let actor = Actor::Runner("maintain".to_owned());
+        let batch =
+            Batch { key: None, action: Action::Prune, actor, detail: None, now: self.now, changes };
+        store.apply(batch).await?;
+        Ok(())
+    }
+
+    /// Whether the newest backup is older than wanted. Backup names end with the minute they were made.
+    fn backup_is_due(&self, store: &Store, every_days: u32) -> bool {
+        let Some(newest) = store.backups().into_iter().next() else {
+            return true;
+        };
+        let limit = self.now.plus(-i64::from(every_days) * DAY).minute().replace([' ', ':'], "-");
+        let made = newest.name.trim_end_matches(".db").split_once('-').map_or("", |it| it.1);
+        made <= limit.as_str()
+    }
+
+    pub async fn stats(&self) -> Result<Vec<Stats>, Error> {
+        let mut res = Vec::new();
+        for Notebook { reach, store, .. } in self.notebooks() {
+            let (tally, size) = (store.tally().await?, store.size().await?);
+            let recent = store.recent(5).await?;
+            res.push(Stats { reach, tally, size, backups: store.backups(), recent });
+        }
+        Ok(res)
+    }
+
+    /// Makes a backup of every notebook that has something in it.
+    pub async fn backup(&self) -> Result<Vec<(Reach, Backup)>, Error> {
+        let mut res = Vec::new();
+        for Notebook { reach, store, .. } in self.notebooks() {
+            res.push((reach, store.backup(self.now).await?));
+        }
+        Ok(res)
+    }
+
+    /// Backs up what has none that is young enough; large files are left to `maintain`.
+    pub async fn backup_if_due(&self, every_days: u32) -> Result<(), Error> {
+        for Notebook { store, .. } in self.notebooks() {
+            let small = std::fs::metadata(store.path()).is_ok_and(|it| it.len() < AT_ONCE);
+            if small && self.backup_is_due(&store, every_days) {
+                store.backup(self.now).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The backups of a notebook, newest first, each opened and checked.
+    pub fn backups(&self, reach: Reach) -> Vec<(Backup, Result<Contents, store::Error>)> {
+        let store = self.store_at(reach);
+        let checked = |it: Backup| {
+            let contents = store.as_ref().map(|store| store.verify_backup(&it));
+            contents.map(|contents| (it, contents))
+        };
+        store.iter().flat_map(Store::backups).filter_map(checked).collect()
+    }
+
+    /// Puts a backup in the place of the database; the one before is kept aside.
+    pub fn restore_backup(&mut self, reach: Reach, name: &str) -> Result<Contents, Error> {
+        let store = self.store_at(reach).ok_or_else(|| Error::NotFound { id: name.to_owned() })?;
+        let backup = store
+            .backups()
+            .into_iter()
+            .find(|it| it.name == name || it.name.trim_end_matches(".db") == name);
+        let Some(backup) = backup else {
+            return Err(Error::refused(
+                format!("no backup is called `{name}`"),
+                "`waylore restore-backup` lists them",
+            ));
+        };
+        self.close_project();
+        Ok(store.restore(&backup, self.now)?)
+    }
+
+    /// Encrypts every database with `to`, or decrypts them all; says how many there were.
+    pub fn convert(self, to: Option<&Key>) -> Result<usize, Error> {
+        let (data, now, key) = (self.data(), self.now, self.config.key.clone());
+        // Nothing may hold a file that is about to be replaced.
+        drop(self);
+        let projects = data
+            .projects()
+            .into_iter()
+            .map(|id| Store::project(data.project(id), key.clone(), now));
+        let user = Store::user(data.user(), key.clone(), now);
+        let mut converted = 0;
+        for store in std::iter::once(user).chain(projects).filter(Store::exists) {
+            store.convert(to.cloned())?;
+            converted += 1;
+        }
+        Ok(converted)
+    }
+
+    pub(crate) fn store_at(&self, reach: Reach) -> Option<Store> {
+        match reach {
+            Reach::User => Some(Store::user(self.data().user(), self.config.key.clone(), self.now)),
+            Reach::Project => self.project_store(),
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! What is asked of a store in one go, and what became of it.
+
+use model::{Actor, Memory, MemoryId, Timestamp, closed};
+
+use crate::vectors::Vector;
+
+closed! {
+    /// What a batch did, in the words of the audit trail.
+    pub enum Action : "action" {
+        Remember = "remember",
+        Merge = "merge",
+        Supersede = "supersede",
+        Edit = "edit",
+        Pin = "pin",
+        Flag = "flag",
+        Verify = "verify",
+        Forget = "forget",
+        Restore = "restore",
+        Undo = "undo",
+        Import = "import",
+        Promote = "promote",
+        Prune = "prune",
+        Settings = "settings",
+        Vectors = "vectors",
+        Erase = "erase",
+    }
+}
+
+/// Changes that are saved together or not at all.
+#[derive(Clone, Debug)]
+pub struct Batch {
+    /// The caller's idempotency key: a second batch with the same key changes nothing.
+    pub key: Option<String>,
+    pub action: Action,
+    pub actor: Actor,
+    /// What the audit trail says beside the action; never content.
+    pub detail: Option<String>,
+    pub now: Timestamp,
+    pub changes: Vec<Change>,
+}
+
+/// One change. Versions and clocks are stamped here, not by the caller.
+#[derive(Clone, Debug)]
+pub enum Change {
+    Insert(Box<Memory>),
+    /// `memory.version` is the version the caller saw; a newer one in the store is a conflict.
+    Replace(Box<Memory>),
+    /// The memory was injected (`used: false`) or shown to have been used.
+    Count {
+        id: MemoryId,
+        used: bool,
+    },
+    Vector(Vector),
+    Setting {
+        key: String,
+        value: Option<String>,
+    },
+    /// The batch this one takes back.
+    Undoes(i64),
+}
+
+/// What became of a batch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Applied {
+    pub batch: i64,
+    /// The memories it inserted or replaced, in order.
+    pub ids: Vec<MemoryId>,
+    /// A batch with the same key had been applied before; nothing happened now.
+    pub repeated: bool,
+}

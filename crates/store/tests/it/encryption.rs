@@ -1,0 +1,218 @@
+//! Encrypted means: no plain text in any file, and no way in without the key.
+
+use std::fs;
+
+use waylore_store::{Action, Change, Error, Key, Store, Vector};
+
+use crate::kit::{Bench, NOW, copy_folder, files_under, full, hits, id, is_scratch, key, memory};
+
+const WORD: &[u8] = b"zebrafinch";
+const HEADER: &[u8] = b"SQLite format 3";
+
+fn fill(bench: &Bench, key: Option<&Key>) -> Store {
+    let store = bench.open_with(key);
+    bench.insert(&store, full(1, "zebrafinch"));
+    bench.insert(&store, memory(2, "another zebrafinch"));
+    let values = vec![0.125, 0.25];
+    let vector = Vector { owner: id(1), model: "tiny".into(), values, code: vec![1] };
+    bench.apply(&store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+    bench.wait(store.backup(NOW)).unwrap();
+    bench.edit(&store, id(1), |it| it.content.push_str(", edited"));
+    store
+}
+
+fn plain_files(bench: &Bench) -> Vec<String> {
+    [hits(bench.dir.path(), WORD), hits(bench.dir.path(), HEADER)].concat()
+}
+
+#[test]
+fn no_file_holds_plain_text() {
+    let bench = Bench::new();
+    let store = fill(&bench, Some(&key("correct horse")));
+    assert!(bench.home().database().with_extension("db-wal").exists());
+    assert_eq!(plain_files(&bench), Vec::<String>::new(), "while the log is in use");
+    assert_eq!(bench.wait(store.is_encrypted()).unwrap(), Some(true));
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    drop(store);
+    assert_eq!(plain_files(&bench), Vec::<String>::new(), "and after it was closed");
+}
+
+#[test]
+fn the_wrong_key_and_no_key_are_told_apart_from_each_other() {
+    let bench = Bench::new();
+    drop(fill(&bench, Some(&key("correct horse"))));
+    let before: Vec<_> =
+        files_under(bench.dir.path()).iter().map(|it| fs::read(it).unwrap()).collect();
+    let wrong = bench.open_with(Some(&key("battery staple")));
+    let (read, written) = (bench.wait(wrong.get(id(1))), bench.wait(wrong.backup(NOW)));
+    assert!(matches!(read, Err(Error::WrongKey { .. })), "{read:?}");
+    assert!(matches!(written, Err(Error::WrongKey { .. })), "{written:?}");
+    let none = bench.open();
+    let (read, written) = (bench.wait(none.get(id(1))), bench.wait(none.backup(NOW)));
+    let hint =
+        |it: &Error| matches!(it, Error::Damaged { what, .. } if what.contains("key is missing"));
+    assert!(read.as_ref().is_err_and(hint), "{read:?}");
+    assert!(written.as_ref().is_err_and(hint), "{written:?}");
+    drop((wrong, none));
+    let after: Vec<_> =
+        files_under(bench.dir.path()).iter().map(|it| fs::read(it).unwrap()).collect();
+    assert_eq!(before, after, "and nothing was touched");
+}
+
+#[test]
+fn a_key_with_quotes_is_a_key() {
+    let bench = Bench::new();
+    let odd = key("it's \"odd\"; -- 日本");
+    let state = bench.state(&fill(&bench, Some(&odd)));
+    assert_eq!(bench.state(&bench.open_with(Some(&odd))), state);
+    assert!(Key::new("short").is_err() && Key::new("nul\0nul\0nul").is_err());
+    assert_eq!(format!("{odd:?}"), "Key(…)");
+}
+
+#[test]
+fn an_encrypted_backup_restores_and_erases() {
+    let bench = Bench::new();
+    let key = key("correct horse");
+    let store = fill(&bench, Some(&key));
+    let backup = store.backups().remove(0);
+    assert_eq!(store.verify_backup(&backup).unwrap().memories, 2);
+    assert!(bench.open().verify_backup(&backup).is_err(), "not without the key");
+    store.restore(&backup, NOW).unwrap();
+    let store = bench.open_with(Some(&key));
+    assert_eq!(bench.state(&store).memories[0].content, full(1, "zebrafinch").content);
+    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
+    assert_eq!(bench.state(&store).memories.len(), 1);
+    assert_eq!(store.verify_backup(&store.backups()[0]).unwrap().memories, 1);
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    let clean =
+        |text: &str| text.contains("zebrafinch").then(|| text.replace("zebrafinch", "bird"));
+    assert_eq!(bench.wait(store.scrub(clean)).unwrap(), vec![id(2)]);
+    assert_eq!(bench.state(&store).memories[0].content, "another bird");
+    assert_eq!(plain_files(&bench), Vec::<String>::new());
+}
+
+/// Every way from one form to another.
+fn ways() -> Vec<(Option<Key>, Option<Key>)> {
+    let (one, two) = (Some(key("correct horse")), Some(key("battery staple")));
+    vec![(None, one.clone()), (one.clone(), None), (one, two)]
+}
+
+#[test]
+fn what_exists_can_be_encrypted_decrypted_and_rekeyed() {
+    for (from, to) in ways() {
+        let bench = Bench::new();
+        let store = fill(&bench, from.as_ref());
+        let (before, names) = (bench.state(&store), store.backups());
+        store.convert(to.clone()).unwrap();
+        let store = bench.open_with(to.as_ref());
+        assert_eq!(bench.wait(store.is_encrypted()).unwrap(), Some(to.is_some()));
+        assert_eq!(bench.state(&store), before);
+        assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+        let after = store.backups();
+        assert_eq!(after.len(), names.len());
+        assert_eq!(store.verify_backup(&after[0]).unwrap().memories, 2);
+        assert_eq!(plain_files(&bench).is_empty(), to.is_some(), "{:?}", plain_files(&bench));
+        bench.add(&store, 9, "written in the new form");
+        assert_eq!(plain_files(&bench).is_empty(), to.is_some());
+        drop(store);
+        if from.is_some() && to.is_some() {
+            let old = bench.wait(bench.open_with(from.as_ref()).get(id(1)));
+            assert!(matches!(old, Err(Error::WrongKey { .. })), "{old:?}");
+        }
+        let left: Vec<_> =
+            files_under(bench.dir.path()).into_iter().filter(|it| is_scratch(it)).collect();
+        assert!(left.is_empty(), "{left:?}");
+        assert!(!bench.data().root.join("replaced").exists());
+    }
+}
+
+#[test]
+fn a_conversion_is_finished_from_every_step() {
+    for (from, to) in ways() {
+        let bench = Bench::new();
+        let store = fill(&bench, from.as_ref());
+        let before = bench.state(&store);
+        drop(store);
+        let (old, new) = (bench.dir.path().join("old"), bench.dir.path().join("new"));
+        copy_folder(&bench.data().root, &old);
+        bench.open_with(from.as_ref()).convert(to.clone()).unwrap();
+        copy_folder(&bench.data().root, &new);
+        // Each step: what a crash leaves, and the key that opens it then.
+        let root = bench.data().root;
+        let reset = || {
+            fs::remove_dir_all(&root).unwrap();
+            copy_folder(&old, &root);
+            fs::write(root.join("user.converting"), b"").unwrap();
+        };
+        let half: fn(&std::path::Path, &std::path::Path) = |root, new| {
+            let bytes = fs::read(new.join("user.db")).unwrap();
+            fs::write(root.join("user.restoring"), &bytes[..bytes.len() / 2]).unwrap();
+        };
+        let staged: fn(&std::path::Path, &std::path::Path) = |root, new| {
+            fs::copy(new.join("user.db"), root.join("user.restored")).unwrap();
+        };
+        let swapped: fn(&std::path::Path, &std::path::Path) = |root, new| {
+            fs::create_dir(root.join("replaced")).unwrap();
+            fs::rename(root.join("user.db"), root.join("replaced/user.db")).unwrap();
+            fs::copy(new.join("user.db"), root.join("user.db")).unwrap();
+        };
+        for (step, key) in [(half, &from), (staged, &to), (swapped, &to)] {
+            reset();
+            step(&root, &new);
+            let store = bench.open_with(key.as_ref());
+            assert_eq!(bench.state(&store), before);
+            assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+            assert_eq!(store.verify_backup(&store.backups()[0]).unwrap().memories, 2);
+            drop(store);
+            assert_eq!(
+                plain_files_in(&root).is_empty(),
+                key.is_some(),
+                "{:?}",
+                plain_files_in(&root)
+            );
+            let left: Vec<_> = files_under(&root).into_iter().filter(|it| is_scratch(it)).collect();
+            assert!(left.is_empty(), "{left:?}");
+        }
+    }
+}
+
+fn plain_files_in(root: &std::path::Path) -> Vec<String> {
+    [hits(root, WORD), hits(root, HEADER)].concat()
+}
+
+#[test]
+fn what_does_not_exist_needs_no_conversion() {
+    let bench = Bench::new();
+    bench.open().convert(Some(key("correct horse"))).unwrap();
+    assert!(!bench.data().root.exists());
+}
+
+#[test]
+fn a_wrong_key_does_not_cost_what_waits_in_the_log() {
+    let bench = Bench::new();
+    let right = key("correct horse");
+    let store = fill(&bench, Some(&right));
+    let expected = bench.state(&store);
+    let root = bench.dir.path().join("crashed");
+    for wrong in [Some(key("battery staple")), None] {
+        copy_folder(&bench.data().root, &root);
+        let home = || waylore_store::DataDir::new(&root).user();
+        let store = Store::user(home(), wrong, NOW);
+        bench.wait(store.get(id(1))).unwrap_err();
+        bench.wait(store.backup(NOW)).unwrap_err();
+        drop(store);
+        assert_eq!(bench.state(&Store::user(home(), Some(right.clone()), NOW)), expected);
+        fs::remove_dir_all(&root).unwrap();
+    }
+}
+
+#[test]
+fn a_key_opens_what_is_still_plain() {
+    let bench = Bench::new();
+    let expected = bench.state(&fill(&bench, None));
+    let store = bench.open_with(Some(&key("correct horse")));
+    assert_eq!(bench.state(&store), expected);
+    assert_eq!(bench.wait(store.is_encrypted()).unwrap(), Some(false));
+    bench.add(&store, 9, "still plain");
+    assert_eq!(bench.state(&bench.open()).memories.len(), 3);
+}

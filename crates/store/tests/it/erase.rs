@@ -1,0 +1,143 @@
+//! Erased for good means no byte of it is left in any file; others are untouched.
+
+use model::MemoryId;
+use waylore_store::{Action, Change, Store, Vector};
+
+use crate::kit::{Bench, NOW, State, full, hits, id, memory};
+
+const CANARY: &str = "zebrafinch";
+/// As values of a vector, and as the bytes they are stored as.
+const PATTERN: [f32; 3] = [1_234.567_8, -9_876.543, 0.001_234_5];
+
+/// Puts the canary wherever something can be kept: every field, versions, a forgotten state, vectors,
+/// backups, and the files a restore set aside.
+fn fill(bench: &Bench) -> Store {
+    let store = bench.open();
+    bench.insert(&store, full(1, CANARY));
+    bench.insert(&store, memory(2, "the wren stays"));
+    bench.insert(&store, full(3, "wren"));
+    for n in 1..=3 {
+        bench.edit(&store, id(n), |it| it.summary.push_str(", edited"));
+        let values = if n == 1 { PATTERN.to_vec() } else { vec![0.5; 3] };
+        let vector = Vector { owner: id(n), model: "tiny".into(), values, code: vec![1, 2] };
+        bench.apply(&store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+    }
+    let backup = bench.wait(store.backup(NOW)).unwrap();
+    bench.edit(&store, id(1), |it| it.states.deleted_at = Some(NOW));
+    bench.edit(&store, id(1), |it| it.states.deleted_at = None);
+    bench.wait(store.backup(NOW)).unwrap();
+    store.restore(&backup, NOW).unwrap();
+    let store = bench.open();
+    bench.edit(&store, id(1), |it| it.states.deleted_at = Some(NOW));
+    store
+}
+
+fn traces(bench: &Bench) -> Vec<String> {
+    let pattern: Vec<u8> = PATTERN.iter().flat_map(|it| it.to_le_bytes()).collect();
+    let mut res = hits(bench.dir.path(), CANARY.as_bytes());
+    res.extend(hits(bench.dir.path(), &pattern));
+    res
+}
+
+fn without(state: State, id: MemoryId) -> Vec<model::Memory> {
+    state.memories.into_iter().filter(|it| it.id != id).collect()
+}
+
+#[test]
+fn no_byte_of_what_was_erased_is_left() {
+    let bench = Bench::new();
+    let store = fill(&bench);
+    let places = traces(&bench);
+    for part in ["user.db", "backups", "replaced"] {
+        assert!(places.iter().any(|it| it.contains(part)), "the canary never was in {part}");
+    }
+    let before = bench.state(&store);
+    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
+    assert_eq!(traces(&bench), Vec::<String>::new(), "while the store is open");
+    let id_bytes = id(1).0.as_bytes().to_vec();
+    assert_eq!(hits(bench.dir.path(), &id_bytes), Vec::<String>::new(), "not even its id");
+    assert_eq!(bench.state(&store).memories, without(before.clone(), id(1)));
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    for backup in store.backups() {
+        assert_eq!(store.verify_backup(&backup).unwrap().memories, 2);
+    }
+    drop(store);
+    assert_eq!(traces(&bench), Vec::<String>::new(), "and after it was closed");
+    let found = bench.wait(bench.open().search("\"wren\"".into(), crate::kit::everything()));
+    assert_eq!(found.unwrap().len(), 2);
+}
+
+#[test]
+fn everything_can_be_erased() {
+    let bench = Bench::new();
+    let store = fill(&bench);
+    bench.wait(store.erase(vec![id(1), id(2), id(3), id(99)], NOW)).unwrap();
+    assert_eq!(bench.state(&store).memories, vec![]);
+    assert_eq!(hits(bench.dir.path(), b"wren"), Vec::<String>::new());
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+}
+
+#[test]
+fn a_backup_that_cannot_be_cleaned_goes() {
+    let bench = Bench::new();
+    let store = fill(&bench);
+    let broken = store.backups().remove(0);
+    let mut bytes = std::fs::read(&broken.path).unwrap();
+    bytes[..4_096].fill(0);
+    std::fs::write(&broken.path, bytes).unwrap();
+    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
+    assert_eq!(store.backups().len(), 1);
+    assert_eq!(traces(&bench), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_is_taken_out_and_the_memory_stays() {
+    let bench = Bench::new();
+    let store = fill(&bench);
+    bench.edit(&store, id(2), |it| it.content = format!("the key {CANARY} opens it"));
+    let setting = Change::Setting { key: "note".into(), value: Some(format!("see {CANARY}")) };
+    let mut told = crate::kit::batch(Action::Settings, vec![setting]);
+    told.detail = Some(format!("detail {CANARY}"));
+    bench.wait(store.apply(told)).unwrap();
+    let last = bench.apply(&store, Action::Settings, vec![]).unwrap().batch;
+    let clean = |text: &str| text.contains(CANARY).then(|| text.replace(CANARY, "[REDACTED]"));
+    assert_eq!(bench.wait(store.scrub(clean)).unwrap(), vec![id(1), id(2)]);
+    assert_eq!(traces(&bench), Vec::<String>::new());
+    let found = bench.wait(store.get(id(2))).unwrap().unwrap();
+    assert_eq!(found.content, "the key [REDACTED] opens it");
+    let found = bench.wait(store.get(id(1))).unwrap().unwrap();
+    assert_eq!(found.modules, vec!["module[REDACTED]"]);
+    assert!(found.payload.is_some() && found.work_unit.is_some());
+    assert_eq!(found.relations.len(), 2);
+    assert_eq!(bench.wait(store.versions(id(2))).unwrap().len(), 2);
+    assert!(
+        bench.wait(store.vector(id(1), "tiny".into())).unwrap().is_none(),
+        "it was made of the secret"
+    );
+    assert!(bench.wait(store.vector(id(3), "tiny".into())).unwrap().is_some());
+    assert_eq!(bench.wait(store.settings()).unwrap()[0].1, "see [REDACTED]");
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    assert!(bench.apply(&store, Action::Settings, vec![]).unwrap().batch > last + 1);
+    drop(store);
+    assert_eq!(traces(&bench), Vec::<String>::new());
+}
+
+#[test]
+fn a_secret_that_is_nowhere_changes_nothing() {
+    let bench = Bench::new();
+    let store = fill(&bench);
+    let before = bench.state(&store);
+    let backups = store.backups();
+    assert_eq!(bench.wait(store.scrub(|_| None)).unwrap(), vec![]);
+    assert_eq!((bench.state(&store), store.backups()), (before, backups));
+}
+
+#[test]
+fn what_was_removed_long_after_it_was_forgotten_may_be_taught_again() {
+    let bench = Bench::new();
+    let store = fill(&bench);
+    bench.wait(store.remove(vec![id(1), id(77)])).unwrap();
+    assert_eq!(bench.state(&store).memories.len(), 2);
+    bench.insert(&store, full(1, CANARY));
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+}

@@ -1,0 +1,163 @@
+//! Some damage can be mended in place: an index from its table, a row from a backup.
+
+use rusqlite::{Connection, params};
+use waylore_store::{Error, Finding, Store};
+
+use crate::kit::{Bench, NOW, everything, full, id, memory};
+
+/// Changes the closed database behind the store's back.
+fn tamper(bench: &Bench, sql: &str) {
+    let conn = Connection::open(bench.home().database()).unwrap();
+    conn.execute_batch(sql).unwrap();
+}
+
+fn with_backup(bench: &Bench) -> Store {
+    let store = bench.open();
+    for n in 1..=5 {
+        bench.insert(&store, full(n, "wren"));
+    }
+    bench.wait(store.backup(NOW)).unwrap();
+    store
+}
+
+#[test]
+fn a_changed_row_is_withheld_and_brought_back_as_it_was() {
+    let columns = [
+        "content = 'forged'",
+        "confidence = 1000",
+        "hash = zeroblob(32)",
+        "used_count = 7",
+        "last_used_at = 1",
+        "version = 9",
+        "tainted = 1 - tainted",
+        "counts_hash = zeroblob(32)",
+    ];
+    for column in columns {
+        let bench = Bench::new();
+        let before = bench.state(&with_backup(&bench));
+        tamper(&bench, &format!("UPDATE memories SET {column} WHERE n = 3"));
+        let store = bench.open();
+        assert_eq!(bench.wait(store.get(id(3))).unwrap(), None, "{column}");
+        assert_eq!(bench.wait(store.list(everything())).unwrap().len(), 4, "{column}");
+        assert!(matches!(store.findings()[0], Finding::Row(_)), "{column}");
+        bench.wait(store.mend(NOW)).unwrap();
+        drop(store);
+        let store = bench.open();
+        assert_eq!(bench.state(&store), before, "{column}");
+        assert_eq!(bench.wait(store.examine()).unwrap(), vec![], "{column}");
+    }
+}
+
+#[test]
+fn a_damaged_row_without_a_backup_stays_withheld() {
+    let bench = Bench::new();
+    bench.add(&bench.open(), 1, "the only copy");
+    tamper(&bench, "UPDATE memories SET content = 'forged'");
+    let store = bench.open();
+    bench.wait(store.mend(NOW)).unwrap();
+    assert_eq!(bench.wait(store.get(id(1))).unwrap(), None);
+    assert!(!bench.wait(store.examine()).unwrap().is_empty());
+}
+
+#[test]
+fn damaged_counts_alone_cost_only_the_counts() {
+    let bench = Bench::new();
+    bench.add(&bench.open(), 1, "the only copy");
+    tamper(&bench, "UPDATE memories SET used_count = 1000000");
+    let store = bench.open();
+    bench.wait(store.mend(NOW)).unwrap();
+    let found = bench.wait(store.get(id(1))).unwrap().unwrap();
+    assert_eq!((found.content.as_str(), found.counters.used_count), ("the only copy", 0));
+}
+
+#[test]
+fn an_index_that_lost_a_memory_does_not_hide_it() {
+    let bench = Bench::new();
+    with_backup(&bench);
+    let conn = Connection::open(bench.home().database()).unwrap();
+    let from = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root: i64 =
+        conn.query_row(from, ["sqlite_autoindex_memories_1"], |row| row.get(0)).unwrap();
+    drop(conn);
+    // One byte of one key in the index of ids.
+    let mut bytes = std::fs::read(bench.home().database()).unwrap();
+    let page = usize::try_from(root - 1).unwrap() * 4096;
+    let key = id(3).0.as_bytes().to_vec();
+    let at = bytes[page..page + 4096].windows(16).position(|it| it == key).unwrap();
+    bytes[page + at + 15] ^= 1;
+    std::fs::write(bench.home().database(), bytes).unwrap();
+
+    let store = bench.open();
+    let found = bench.wait(store.get(id(3))).unwrap().map(|it| it.id);
+    assert_eq!(found, Some(id(3)));
+    assert!(store.findings().iter().any(|it| matches!(it, Finding::Database(_))));
+    bench.wait(store.mend(NOW)).unwrap();
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+}
+
+#[test]
+fn a_broken_search_index_is_found_and_rebuilt() {
+    let bench = Bench::new();
+    with_backup(&bench);
+    tamper(&bench, "INSERT INTO memories_fts (memories_fts) VALUES ('delete-all')");
+    let store = bench.open();
+    let findings = bench.wait(store.examine()).unwrap();
+    assert!(matches!(findings[..], [Finding::SearchIndex(_)]), "{findings:?}");
+    bench.wait(store.mend(NOW)).unwrap();
+    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    assert_eq!(bench.wait(store.search("\"wren\"".into(), everything())).unwrap().len(), 5);
+}
+
+#[test]
+fn rows_that_vanished_are_missed() {
+    let bench = Bench::new();
+    with_backup(&bench);
+    tamper(&bench, "DELETE FROM memories WHERE n = 2");
+    let store = bench.open();
+    assert_eq!(bench.wait(store.get(id(2))).unwrap(), None);
+    let missed = Finding::Count { table: "memories", saved: 5, found: 4 };
+    assert!(store.findings().contains(&missed), "{:?}", store.findings());
+    assert!(bench.wait(store.examine()).unwrap().contains(&missed));
+}
+
+#[test]
+fn a_definition_that_was_altered_is_noticed() {
+    let bench = Bench::new();
+    with_backup(&bench);
+    tamper(&bench, "DROP TRIGGER memory_text_removed");
+    let store = bench.open();
+    let findings = bench.wait(store.examine()).unwrap();
+    assert!(matches!(&findings[..], [Finding::Database(it)] if it.contains("memory_text_removed")));
+}
+
+#[test]
+fn a_damaged_version_does_not_take_the_memory_with_it() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let id = bench.add(&store, 1, "first");
+    bench.edit(&store, id, |it| it.content = "second".to_owned());
+    drop(store);
+    tamper(&bench, "UPDATE memory_versions SET content = 'forged'");
+    let store = bench.open();
+    assert_eq!(bench.wait(store.get(id)).unwrap().unwrap().content, "second");
+    assert_eq!(bench.wait(store.versions(id)).unwrap(), vec![]);
+    assert!(matches!(store.findings()[..], [Finding::Version(_)]));
+}
+
+#[test]
+fn a_vector_that_changed_its_length_is_refused() {
+    let bench = Bench::new();
+    let store = bench.open();
+    bench.insert(&store, memory(1, "has a vector"));
+    drop(store);
+    let conn = Connection::open(bench.home().database()).unwrap();
+    let owner = id(1).0.as_bytes().to_vec();
+    conn.execute(
+        "INSERT INTO embeddings (owner, model, dims, vector, code) VALUES (?1, 'tiny', 3, x'0000', x'')",
+        params![owner],
+    )
+    .unwrap();
+    drop(conn);
+    let res = bench.wait(bench.open().vector(id(1), "tiny".into()));
+    assert!(matches!(res, Err(Error::Damaged { .. })), "{res:?}");
+}

@@ -1,0 +1,108 @@
+//! How statements find their rows. A wrong plan gives the right answer a thousand times too late.
+
+use expect_test::expect;
+use rusqlite::Connection;
+use waylore_store::tape;
+
+use crate::kit::Bench;
+
+fn plan(conn: &Connection, sql: &str) -> Vec<String> {
+    let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
+    let n_params = statement.parameter_count();
+    let nothing = vec![rusqlite::types::Null; n_params];
+    let rows = statement.query_map(rusqlite::params_from_iter(nothing), |row| row.get(3)).unwrap();
+    rows.map(Result::unwrap).collect()
+}
+
+fn opened(bench: &Bench) -> Connection {
+    bench.add(&bench.open(), 1, "something");
+    Connection::open(bench.home().database()).unwrap()
+}
+
+#[test]
+fn search_asks_the_words_first_and_fetches_rows_by_number() {
+    let bench = Bench::new();
+    let conn = opened(&bench);
+    let all = tape::statements();
+    let (_, sql, _) = all.iter().find(|it| it.0 == "search").unwrap();
+    let steps = plan(&conn, sql);
+    assert!(steps[0].contains("memories_fts VIRTUAL TABLE"), "{steps:?}");
+    assert!(steps[1].contains("SEARCH m USING INTEGER PRIMARY KEY"), "{steps:?}");
+}
+
+#[test]
+fn lookups_go_through_their_index() {
+    let bench = Bench::new();
+    let conn = opened(&bench);
+    let expected = [
+        ("by_id", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
+        ("current", "SEARCH memories USING INDEX sqlite_autoindex_memories_1"),
+        ("by_short", "SEARCH memories USING INDEX memories_short"),
+        ("list_by_file", "SEARCH memory_files USING PRIMARY KEY"),
+        ("list_by_tag", "SEARCH memory_tags USING PRIMARY KEY"),
+        ("list_by_module", "SEARCH memory_modules USING PRIMARY KEY"),
+        ("pointing_at", "SEARCH memory_relations USING PRIMARY KEY"),
+        ("seen_key", "SEARCH audit USING COVERING INDEX sqlite_autoindex_audit_1"),
+        ("entries_of", "SEARCH c USING INDEX changes_id"),
+        ("steps", "SEARCH changes USING INDEX changes_batch"),
+        ("changed_ids", "SEARCH changes USING INDEX changes_batch"),
+        ("versions", "SEARCH memory_versions USING INDEX sqlite_autoindex_memory_versions_1"),
+        ("before", "SEARCH memory_versions USING INDEX sqlite_autoindex_memory_versions_1"),
+        ("recent_changes", "SEARCH changes USING INTEGER PRIMARY KEY"),
+        ("vector_of_owner", "SEARCH embeddings USING INDEX sqlite_autoindex_embeddings_1"),
+        ("place_at", "SEARCH l USING INDEX sqlite_autoindex_project_places_1"),
+    ];
+    let all = tape::statements();
+    for (name, step) in expected {
+        let (_, sql, _) = all.iter().find(|it| it.0 == name).unwrap();
+        let steps = plan(&conn, sql);
+        assert!(steps.iter().any(|it| it.contains(step)), "{name}: {steps:?}");
+    }
+}
+
+/// Whole tables are read only by what is about the whole.
+#[test]
+fn the_statements_that_read_whole_tables_are_known() {
+    let bench = Bench::new();
+    let conn = opened(&bench);
+    let mut lines = Vec::new();
+    for (name, sql, _) in tape::statements() {
+        if sql.starts_with("PRAGMA") {
+            continue;
+        }
+        let scans = plan(&conn, sql).into_iter().filter(|it| it.starts_with("SCAN"));
+        lines.extend(scans.map(|it| format!("{name}: {it}\n")));
+    }
+    lines.sort();
+    expect![[r"
+        all_rows: SCAN memories
+        drop_quiet: SCAN quiet_spans
+        erase_ids: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
+        erase_owners: SCAN embeddings USING COVERING INDEX sqlite_autoindex_embeddings_1
+        erase_version_ids: SCAN memory_versions USING COVERING INDEX sqlite_autoindex_memory_versions_1
+        every_row: SCAN memories
+        every_version: SCAN memory_versions
+        last_undoable: SCAN audit
+        ledger_hashes: SCAN erase_ledger
+        list: SCAN m
+        n_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
+        open_losses: SCAN losses
+        places: SCAN l
+        quiet_spans: SCAN quiet_spans
+        recent: SCAN audit
+        recount_memories: SCAN memories USING COVERING INDEX memories_type
+        recount_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
+        scrub_details: SCAN audit
+        scrub_rows: SCAN memories
+        scrub_settings: SCAN settings
+        scrub_version_rows: SCAN memory_versions
+        search: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
+        settings: SCAN settings
+        take_note: SCAN losses
+        tally: SCAN memories USING INDEX memories_type
+        total: SCAN memories USING COVERING INDEX memories_type
+        trim_quiet: SCAN quiet_spans
+        twins: SCAN memories
+        vector_codes: SCAN embeddings
+    "]].assert_eq(&lines.concat());
+}

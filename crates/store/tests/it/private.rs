@@ -1,0 +1,88 @@
+//! Only the owner can read any of it, whatever the umask.
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
+use std::path::Path;
+use std::process::Command;
+
+use waylore_store::{Error, Store};
+
+use crate::kit::{Bench, NOW, files_under, id};
+
+const UNDER_UMASK: &str = "WAYLORE_TEST_UNDER_UMASK";
+
+#[test]
+fn folders_and_files_are_private_under_any_umask() {
+    for umask in ["000", "022"] {
+        let line = format!("umask {umask} && exec \"$0\" --exact private::the_work_under_a_umask");
+        let test = std::env::current_exe().unwrap();
+        let res = Command::new("sh").arg("-c").arg(line).arg(test).env(UNDER_UMASK, "1").output();
+        let res = res.unwrap();
+        assert!(res.status.success(), "umask {umask}: {}", String::from_utf8_lossy(&res.stdout));
+    }
+}
+
+#[test]
+fn the_work_under_a_umask() {
+    #[expect(clippy::disallowed_methods, reason = "how the test above speaks to its child")]
+    if std::env::var_os(UNDER_UMASK).is_none() {
+        return;
+    }
+    let bench = Bench::new();
+    let home = bench.data().project(model::ProjectId::new(NOW, [3; 10]));
+    let store = Store::project(home.clone(), None, NOW);
+    bench.add(&store, 1, "one");
+    bench.add(&store, 2, "two");
+    let backup = bench.wait(store.backup(NOW)).unwrap();
+    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
+    store.restore(&backup, NOW).unwrap();
+    let store = Store::project(home, None, NOW);
+    bench.add(&store, 3, "three");
+    // While the store is open its log and shared memory are there as well.
+    let names = assert_private(&bench.data().root);
+    for name in ["memory.db", "memory.db-wal", "memory.db-shm", "memory.mark", "memory.ledger"] {
+        assert!(names.iter().any(|it| it.ends_with(name)), "{name} is not among {names:?}");
+    }
+    assert!(names.iter().any(|it| it.contains("replaced/")), "{names:?}");
+    assert!(names.iter().any(|it| it.contains("backups/")), "{names:?}");
+}
+
+#[test]
+fn a_file_that_was_opened_up_is_closed_again() {
+    let bench = Bench::new();
+    let store = bench.open();
+    bench.add(&store, 1, "one");
+    drop(store);
+    fs::set_permissions(bench.data().root, fs::Permissions::from_mode(0o755)).unwrap();
+    fs::set_permissions(bench.home().database(), fs::Permissions::from_mode(0o644)).unwrap();
+    bench.add(&bench.open(), 2, "two");
+    assert_private(&bench.data().root);
+}
+
+#[test]
+fn a_folder_of_somebody_else_is_refused() {
+    let bench = Bench::new();
+    bench.add(&bench.open(), 1, "one");
+    let root = bench.data().root;
+    if std::os::unix::fs::chown(&root, Some(12_345), None).is_err() {
+        // Only a privileged user can give a folder away; then there is nothing to refuse.
+        assert_ne!(fs::metadata(&root).unwrap().uid(), 12_345);
+        return;
+    }
+    let store = bench.open();
+    let (read, written) = (bench.wait(store.get(id(1))), bench.wait(store.backup(NOW)));
+    assert!(matches!(read, Err(Error::ForeignOwner { owner: 12_345, .. })), "{read:?}");
+    assert!(matches!(written, Err(Error::ForeignOwner { owner: 12_345, .. })), "{written:?}");
+}
+
+/// Every folder 0700, every file 0600; returns the names of the files.
+fn assert_private(root: &Path) -> Vec<String> {
+    let mode = |path: &Path| fs::metadata(path).unwrap().permissions().mode() & 0o777;
+    let files = files_under(root);
+    for file in &files {
+        assert_eq!(mode(file), 0o600, "{}", file.display());
+        let folders = file.ancestors().skip(1).take_while(|it| it.starts_with(root));
+        folders.for_each(|it| assert_eq!(mode(it), 0o700, "{}", it.display()));
+    }
+    files.iter().map(|it| it.display().to_string()).collect()
+}

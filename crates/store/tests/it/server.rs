@@ -1,0 +1,56 @@
+//! The same statements give the same answers in the local file and on a libSQL server.
+
+mod hrana;
+mod scenario;
+mod sqld;
+
+use std::collections::BTreeSet;
+
+use rusqlite::types::Value;
+use waylore_store::tape::{self, Answer, Line, Tape};
+
+use hrana::Client;
+use sqld::Sqld;
+
+#[test]
+fn every_statement_meant_for_a_server_gives_the_same_answer_there() {
+    let tape = Tape::default();
+    scenario::play(&tape);
+    let lines = tape.lines();
+    assert_all_on_tape(&lines);
+    let Some(server) = Sqld::start() else { return };
+    let mut client = Client::new(server.address());
+    for migration in tape::migrations() {
+        client.sequence(migration);
+    }
+    let mut compared = 0;
+    for line in lines.iter().filter(|it| it.both) {
+        let (rows, changed) = client.execute(&line.sql, &line.params);
+        match &line.answer {
+            Answer::Boundary => {}
+            Answer::Changed(expected) => assert_eq!(changed, *expected, "{}", line.name),
+            Answer::Rows(expected) => assert_same(line, expected, &rows),
+        }
+        compared += 1;
+    }
+    assert!(compared > 500, "a short tape proves little: {compared}");
+}
+
+/// A statement nobody ran was not compared either.
+fn assert_all_on_tape(lines: &[Line]) {
+    let run: BTreeSet<&str> = lines.iter().map(|it| it.name).collect();
+    let missing: Vec<&str> =
+        tape::statements().iter().filter(|it| it.2 && !run.contains(it.0)).map(|it| it.0).collect();
+    assert!(missing.is_empty(), "the scenario never runs {missing:?}");
+}
+
+fn assert_same(line: &Line, expected: &[Vec<Value>], found: &[Vec<Value>]) {
+    let same = |pair: (&Value, &Value)| match pair {
+        (Value::Real(a), Value::Real(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
+        (a, b) => a == b,
+    };
+    let alike = |a: &[Value], b: &[Value]| a.len() == b.len() && a.iter().zip(b).all(same);
+    let whole =
+        expected.len() == found.len() && expected.iter().zip(found).all(|(a, b)| alike(a, b));
+    assert!(whole, "{} {:?}\nlocal:  {expected:?}\nserver: {found:?}", line.name, line.params);
+}

@@ -1,0 +1,133 @@
+//! A life in which every statement of the store is run.
+
+use std::fs;
+
+use model::{DAY, ProjectId, RelationKind, Source};
+use waylore_store::tape::Tape;
+use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Vector};
+
+use crate::kit::{Bench, NOW, batch, everything, full, id, memory, path};
+
+pub(crate) fn play(tape: &Tape) {
+    let bench = Bench::new();
+    let store = Store::taped(bench.home(), NOW, tape.clone());
+    write(&bench, &store);
+    read(&bench, &store);
+    look_back(&bench, &store);
+    places(&bench, &store);
+    drop(store);
+    let store = lose(&bench, tape);
+    keep_up(&bench, &store);
+    read(&bench, &store);
+}
+
+fn write(bench: &Bench, store: &Store) {
+    let mut keyed = batch(Action::Remember, vec![Change::Insert(Box::new(full(1, "wren")))]);
+    (keyed.key, keyed.detail) = (Some("once".to_owned()), Some("told by the wren".to_owned()));
+    bench.wait(store.apply(keyed.clone())).unwrap();
+    assert!(bench.wait(store.apply(keyed)).unwrap().repeated);
+    bench.add(store, 2, "the plain wren sings in verifyJwt");
+    bench.add(store, 3, "erased later");
+    bench.add(store, 4, "removed later");
+    bench.edit(store, id(1), |it| it.summary.push_str(", edited"));
+    bench.edit(store, id(2), |it| it.states.deleted_at = Some(NOW));
+    bench.edit(store, id(2), |it| it.states.deleted_at = None);
+    for n in 1..=3 {
+        let values = vec![0.5, -0.25, 1e-7];
+        let vector = Vector { owner: id(n), model: "tiny".into(), values, code: vec![64, -32, 0] };
+        bench.apply(store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+    }
+    let set =
+        |value: Option<&str>| Change::Setting { key: "k".into(), value: value.map(str::to_owned) };
+    bench
+        .apply(store, Action::Settings, vec![set(Some("a")), set(None), set(Some("the wren"))])
+        .unwrap();
+    let count = |used| Change::Count { id: id(2), used };
+    bench.apply(store, Action::Flag, vec![count(true), count(false)]).unwrap();
+    // Far ahead, and back again.
+    for days in [400, 1, 2] {
+        let now = NOW.plus(days * DAY);
+        bench.wait(store.apply(Batch { now, ..batch(Action::Settings, vec![]) })).unwrap();
+    }
+    let missing =
+        bench.apply(store, Action::Edit, vec![Change::Replace(Box::new(memory(77, "no")))]);
+    assert!(missing.is_err(), "a write that is taken back is on the tape, too");
+}
+
+fn read(bench: &Bench, store: &Store) {
+    let all = everything;
+    let filters = [
+        all(),
+        Filter { file: Some(path("src/auth.rs")), ..all() },
+        Filter { tag: Some("tag".to_owned()), kind: Some("gotcha".to_owned()), ..all() },
+        Filter { module: Some("auth".to_owned()), pinned: Some(false), ..all() },
+        Filter { source: Some(Source::UserTaught), limit: 2, offset: 1, ..all() },
+    ];
+    for filter in filters {
+        bench.wait(store.list(filter.clone())).unwrap();
+        bench.wait(store.search("\"wren\" OR \"jwt\"".into(), filter)).unwrap();
+    }
+    for n in 1..=5 {
+        bench.wait(store.get(id(n))).unwrap();
+        bench.wait(store.vector(id(n), "tiny".into())).unwrap();
+    }
+    bench.wait(store.by_short("0000".into())).unwrap();
+    bench.wait(store.pointing_at(id(4_000), RelationKind::DerivedFrom)).unwrap();
+    bench.wait(store.tally()).unwrap();
+    bench.wait(store.quiet_spans()).unwrap();
+    bench.wait(store.settings()).unwrap();
+    bench.wait(store.codes("tiny".into(), 3)).unwrap();
+    bench.wait(store.is_erased(id(3))).unwrap();
+    assert!(bench.wait(store.examine()).is_ok());
+}
+
+fn look_back(bench: &Bench, store: &Store) {
+    bench.wait(store.versions(id(2))).unwrap();
+    bench.wait(store.entries_of(id(2))).unwrap();
+    bench.wait(store.recent(3)).unwrap();
+    let last = bench.wait(store.last_undoable(Some(id(2)))).unwrap().unwrap();
+    bench.wait(store.last_undoable(None)).unwrap();
+    bench.wait(store.entry(last.batch)).unwrap();
+    bench.wait(store.steps(last.batch)).unwrap();
+    bench.apply(store, Action::Undo, vec![Change::Undoes(last.batch)]).unwrap();
+}
+
+fn places(bench: &Bench, store: &Store) {
+    for (n, name) in [(1, "one"), (1, "again"), (2, "two")] {
+        let place = PlaceRow {
+            project: ProjectId::new(NOW, [n; 10]),
+            name: name.to_owned(),
+            root_commit: Some("abc".to_owned()),
+            remote: None,
+            key_dir: format!("/{name}"),
+            dir_key: None,
+            last_seen: NOW,
+        };
+        bench.wait(store.put_place(place)).unwrap();
+    }
+    bench.wait(store.place_at("/one".into())).unwrap();
+    bench.wait(store.drop_project(ProjectId::new(NOW, [2; 10]))).unwrap();
+    bench.wait(store.places()).unwrap();
+}
+
+/// Opens the store again with a mark that is ahead of it, as after the loss of a log.
+fn lose(bench: &Bench, tape: &Tape) -> Store {
+    let other = Bench::new();
+    let ahead = other.open();
+    for n in 0..60 {
+        other.add(&ahead, n, "further on");
+    }
+    drop(ahead);
+    fs::copy(other.data().root.join("user.mark"), bench.data().root.join("user.mark")).unwrap();
+    Store::taped(bench.home(), NOW, tape.clone())
+}
+
+fn keep_up(bench: &Bench, store: &Store) {
+    bench.add(store, 5, "after the loss");
+    bench.wait(store.backup(NOW)).unwrap();
+    bench.wait(store.mend(NOW)).unwrap();
+    bench.wait(store.remove(vec![id(4)])).unwrap();
+    bench.wait(store.erase(vec![id(3)], NOW)).unwrap();
+    let clean = |text: &str| text.contains("wren").then(|| text.replace("wren", "bird"));
+    assert_eq!(bench.wait(store.scrub(clean)).unwrap(), vec![id(1), id(2)]);
+}

@@ -1,0 +1,298 @@
+//! What may come in from outside: licences, banned crates, version requirements and sources, held against `deny.toml`,
+//! and the reason for every direct dependency, which stands in the design note.
+//!
+//! Follows the part of cargo-deny's rules that needs no database and nothing but cargo, so that it can run everywhere.
+//! Advisories are not looked at here.
+
+mod licence;
+mod policy;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::Path;
+
+use anyhow::Context;
+use serde_json::Value;
+
+use crate::tidy::{Grade, Problem};
+use policy::Policy;
+
+const POLICY: &str = "deny.toml";
+const LOCK: &str = "Cargo.lock";
+const NOTE: &str = "docs/design/dependencies.md";
+
+/// The files that are read. The lock is only read to name lines.
+pub(crate) struct Files {
+    policy: String,
+    lock: String,
+    note: String,
+}
+
+pub(crate) fn read(root: &Path) -> anyhow::Result<Files> {
+    let text = |name: &str| fs::read_to_string(root.join(name)).context(name.to_owned());
+    Ok(Files { policy: text(POLICY)?, lock: text(LOCK)?, note: text(NOTE)? })
+}
+
+/// Reads what `cargo metadata` says of the whole graph.
+pub(crate) fn check(files: &Files, metadata: &Value) -> anyhow::Result<Vec<Problem>> {
+    let Files { policy: text, lock, note } = files;
+    let policy = policy::read(text)?;
+    let mut acc = Vec::new();
+    for what in &policy.unknown {
+        acc.push(Problem::failure(POLICY, 1, what, "teach it to xtask/src/deny/policy.rs"));
+    }
+    let packages: Vec<Package> = array(&metadata["packages"]).iter().map(package).collect();
+    for package in &packages {
+        check_licence(&mut acc, lock, package, &policy);
+        check_source(&mut acc, lock, package, &policy);
+        check_requirements(&mut acc, package);
+        for banned in policy.banned.iter().filter(|it| it.name == package.name) {
+            let what = format!("`{}` is banned: {}", package.name, banned.reason);
+            let remedy = "find who needs it with `cargo tree --invert`, and another way";
+            acc.push(Problem::failure(LOCK, line_of(lock, package), what, remedy));
+        }
+    }
+    report_unneeded(&mut acc, text, &packages, &policy);
+    check_reasons(&mut acc, note, &packages);
+    report_twice(&mut acc, &packages);
+    Ok(acc)
+}
+
+struct Package<'a> {
+    name: &'a str,
+    version: &'a str,
+    licence: &'a str,
+    /// Empty for what lies in the workspace.
+    source: &'a str,
+    dependencies: &'a [Value],
+}
+
+fn package(value: &Value) -> Package<'_> {
+    Package {
+        name: text(&value["name"]),
+        version: text(&value["version"]),
+        licence: text(&value["license"]),
+        source: text(&value["source"]),
+        dependencies: array(&value["dependencies"]),
+    }
+}
+
+fn check_licence(acc: &mut Vec<Problem>, lock: &str, package: &Package, policy: &Policy) {
+    let Package { name, version, licence, .. } = package;
+    let what = match licence::is_met(licence, &policy.licences) {
+        Some(true) => return,
+        Some(false) => format!("`{name}` {version} is under `{licence}`, which is not allowed"),
+        None => format!("`{name}` {version} does not say its licence: `{licence}`"),
+    };
+    let remedy = "do without it, or argue for the licence in deny.toml";
+    acc.push(Problem::failure(LOCK, line_of(lock, package), what, remedy));
+}
+
+fn check_source(acc: &mut Vec<Problem>, lock: &str, package: &Package, policy: &Policy) {
+    let registry = package.source.strip_prefix("registry+");
+    let known = registry.is_some_and(|it| policy.registries.iter().any(|known| known == it));
+    if !package.source.is_empty() && !known {
+        let what = format!("`{}` comes from `{}`", package.name, package.source);
+        let remedy = "take it from a registry that deny.toml allows";
+        acc.push(Problem::failure(LOCK, line_of(lock, package), what, remedy));
+    }
+}
+
+/// Only what the workspace asks for; what others ask for is theirs.
+fn check_requirements(acc: &mut Vec<Problem>, package: &Package) {
+    let own = if package.source.is_empty() { package.dependencies } else { &[] };
+    for dependency in own.iter().filter(|it| text(&it["req"]) == "*" && it["path"].is_null()) {
+        let what =
+            format!("`{}` takes any version of `{}`", package.name, text(&dependency["name"]));
+        acc.push(Problem::failure("Cargo.toml", 1, what, "say which version it needs"));
+    }
+}
+
+/// A licence is needed when some package could not be used without it.
+fn report_unneeded(acc: &mut Vec<Problem>, text: &str, packages: &[Package], policy: &Policy) {
+    for licence in &policy.licences {
+        let others: Vec<String> =
+            policy.licences.iter().filter(|it| *it != licence).cloned().collect();
+        if packages.iter().all(|it| licence::is_met(it.licence, &others) != Some(false)) {
+            let line = text.lines().position(|it| it.contains(&format!("\"{licence}\"")));
+            let what = format!("no package needs `{licence}`");
+            acc.push(Problem::failure(POLICY, line.map_or(1, |it| it + 1), what, "remove it"));
+        }
+    }
+}
+
+/// Every crate a manifest of ours names has a row in the note, and every row such a crate.
+fn check_reasons(acc: &mut Vec<Problem>, note: &str, packages: &[Package]) {
+    let own = packages.iter().filter(|it| it.source.is_empty());
+    let outside = own.flat_map(|it| it.dependencies).filter(|it| it["path"].is_null());
+    let used: BTreeSet<&str> = outside.map(|it| text(&it["name"])).collect();
+    let argued: BTreeMap<&str, usize> = note.lines().enumerate().flat_map(named).collect();
+    for name in used.iter().filter(|it| !argued.contains_key(*it)) {
+        let what = format!("nothing says why `{name}` is needed");
+        acc.push(Problem::failure(NOTE, 1, what, "add a row with the reason"));
+    }
+    for (name, line) in argued.iter().filter(|it| !used.contains(it.0)) {
+        let what = format!("no manifest names `{name}`");
+        acc.push(Problem::failure(NOTE, *line, what, "remove it, or move it to what was rejected"));
+    }
+}
+
+/// The crates in the first cell of a row: "| `serde`, `serde_json` | …".
+fn named((at, line): (usize, &str)) -> Vec<(&str, usize)> {
+    let cell = line.strip_prefix("| `").and_then(|it| it.split_once('|')).map_or("", |it| it.0);
+    let names = cell.split(',').map(|it| it.trim_matches([' ', '`']));
+    names.filter(|it| !it.is_empty()).map(|it| (it, at + 1)).collect()
+}
+
+/// One notice for all: most are decided by others.
+fn report_twice(acc: &mut Vec<Problem>, packages: &[Package]) {
+    let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for package in packages {
+        versions.entry(package.name).or_default().push(package.version);
+    }
+    let twice = versions.iter().filter(|it| it.1.len() > 1);
+    let names: Vec<String> = twice.map(|it| format!("{} {}", it.0, it.1.join("+"))).collect();
+    if !names.is_empty() {
+        acc.push(Problem {
+            path: LOCK.to_owned(),
+            line: 1,
+            what: format!("in more than one version: {}", names.join(", ")),
+            remedy: "see whether an update brings them together",
+            grade: Grade::Notice,
+        });
+    }
+}
+
+fn line_of(lock: &str, package: &Package) -> usize {
+    let lines: Vec<&str> = lock.lines().collect();
+    let name = format!("name = \"{}\"", package.name);
+    let version = format!("version = \"{}\"", package.version);
+    let found = lines.windows(2).position(|it| it[0] == name && it[1] == version);
+    found.map_or(1, |it| it + 1)
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map(Vec::as_slice).unwrap_or_default()
+}
+
+fn text(value: &Value) -> &str {
+    value.as_str().unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Files;
+    use expect_test::{Expect, expect};
+    use serde_json::{Value, json};
+
+    const POLICY: &str = r#"
+[graph]
+all-features = true
+[licenses]
+allow = ["Apache-2.0", "MIT"]
+[bans]
+wildcards = "deny"
+allow-wildcard-paths = true
+multiple-versions = "warn"
+deny = [{ crate = "libsqlite3-sys", reason = "symbols clash" }]
+[sources]
+unknown-registry = "deny"
+unknown-git = "deny"
+allow-registry = ["https://index"]
+"#;
+
+    /// One package a line: name, version, source (`-` for our own) and licence. Two more need both licences.
+    fn check(script: &str, expect: Expect) {
+        let mut packages = vec![
+            json!({"name": "m", "version": "1.0.0", "license": "MIT", "source": "registry+https://index"}),
+            json!({"name": "waylore", "version": "1.0.0", "license": "Apache-2.0", "source": null, "dependencies": [
+                {"name": "model", "req": "*", "path": "crates/model"}, {"name": "m", "req": "^1"}, {"name": "any", "req": "^1"},
+            ]}),
+        ];
+        let mut lock = Vec::new();
+        for line in script.lines() {
+            let parts: Vec<&str> = line.splitn(4, ' ').collect();
+            lock.push(format!("[[package]]\nname = \"{}\"\nversion = \"{}\"", parts[0], parts[1]));
+            let source = (parts[2] != "-").then_some(parts[2]);
+            packages.push(json!({"name": parts[0], "version": parts[1], "source": source, "license": parts[3], "dependencies": [
+                {"name": "any", "req": if parts[0] == "loose" { "*" } else { "^1" }, "path": null},
+            ]}));
+        }
+        check_all(&lock.join("\n"), "| `m`, `any` | a | b |", &packages, expect);
+    }
+
+    fn check_all(lock: &str, note: &str, packages: &[Value], expect: Expect) {
+        let files =
+            Files { policy: POLICY.to_owned(), lock: lock.to_owned(), note: note.to_owned() };
+        let problems = super::check(&files, &json!({"packages": packages})).unwrap();
+        let lines: Vec<String> = problems.iter().map(ToString::to_string).collect();
+        expect.assert_eq(&lines.join("\n"));
+    }
+
+    #[test]
+    fn what_is_allowed_passes() {
+        check("a 1.0.0 registry+https://index MIT OR GPL-3.0", expect![""]);
+    }
+
+    #[test]
+    fn what_is_not_allowed_is_named_with_its_line() {
+        check(
+            "a 1.0.0 registry+https://index GPL-3.0\nb 1.0.0 registry+https://index MIT OR",
+            expect![[r"
+                Cargo.lock:2: `a` 1.0.0 is under `GPL-3.0`, which is not allowed; do without it, or argue for the licence in deny.toml
+                Cargo.lock:5: `b` 1.0.0 does not say its licence: `MIT OR`; do without it, or argue for the licence in deny.toml"]],
+        );
+        check(
+            "a 1.0.0 git+https://somewhere MIT\nb 1.0.0 registry+https://other MIT",
+            expect![[r"
+            Cargo.lock:2: `a` comes from `git+https://somewhere`; take it from a registry that deny.toml allows
+            Cargo.lock:5: `b` comes from `registry+https://other`; take it from a registry that deny.toml allows"]],
+        );
+        check(
+            "libsqlite3-sys 0.1.0 registry+https://index MIT",
+            expect![
+                "Cargo.lock:2: `libsqlite3-sys` is banned: symbols clash; find who needs it with `cargo tree --invert`, and another way"
+            ],
+        );
+        check(
+            "loose 1.0.0 - MIT",
+            expect!["Cargo.toml:1: `loose` takes any version of `any`; say which version it needs"],
+        );
+        check(
+            "m 2.0.0 registry+https://index MIT",
+            expect![
+                "Cargo.lock:1: notice: in more than one version: m 1.0.0+2.0.0; see whether an update brings them together"
+            ],
+        );
+    }
+
+    #[test]
+    fn an_allowance_nobody_needs_is_taken_back() {
+        check_all(
+            "",
+            "",
+            &[json!({"name": "m", "license": "MIT OR Apache-2.0"})],
+            expect![[r"
+                deny.toml:5: no package needs `Apache-2.0`; remove it
+                deny.toml:5: no package needs `MIT`; remove it"]],
+        );
+    }
+
+    #[test]
+    fn every_dependency_has_its_reason_and_every_reason_its_dependency() {
+        let package = |name: &str, licence: &str| {
+            let dependency = json!({"name": name, "req": "^1", "path": null});
+            json!({"name": format!("w-{name}"), "license": licence, "version": "1", "dependencies": [dependency]})
+        };
+        let packages = [package("a", "MIT"), package("b", "Apache-2.0")];
+        let note = "| crate | why |\n|---|---|\n| `a`, `c` | it is good |\n| d | rejected |";
+        check_all(
+            "",
+            note,
+            &packages,
+            expect![[r"
+                docs/design/dependencies.md:1: nothing says why `b` is needed; add a row with the reason
+                docs/design/dependencies.md:3: no manifest names `c`; remove it, or move it to what was rejected"]],
+        );
+    }
+}

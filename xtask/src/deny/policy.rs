@@ -1,0 +1,139 @@
+//! What `deny.toml` says, as far as this tool follows it.
+//!
+//! The format is cargo-deny's. A rule that would be read by one tool and passed over by the other is worse than
+//! none, so whatever is not known here is a problem.
+
+use anyhow::Context;
+use toml_edit::{DocumentMut, Item, TableLike, Value};
+
+/// The rules that vary.
+#[derive(Debug)]
+pub(super) struct Policy {
+    pub(super) licences: Vec<String>,
+    pub(super) banned: Vec<Banned>,
+    pub(super) registries: Vec<String>,
+    /// What this tool does not follow.
+    pub(super) unknown: Vec<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Banned {
+    pub(super) name: String,
+    pub(super) reason: String,
+}
+
+/// Keys that are lists, read below.
+const LISTS: &[(&str, &str)] =
+    &[("licenses", "allow"), ("bans", "deny"), ("sources", "allow-registry")];
+
+/// Keys with the one value that is followed; each must be there, for the default of cargo-deny may be another.
+const FIXED: &[(&str, &str, &str)] = &[
+    ("graph", "all-features", "true"),
+    ("bans", "wildcards", "deny"),
+    ("bans", "allow-wildcard-paths", "true"),
+    ("bans", "multiple-versions", "warn"),
+    ("sources", "unknown-registry", "deny"),
+    ("sources", "unknown-git", "deny"),
+];
+
+/// Needs a database that is not in the repository; left to cargo-deny.
+const LEFT: &str = "advisories";
+
+pub(super) fn read(text: &str) -> anyhow::Result<Policy> {
+    let document: DocumentMut = text.parse().context("deny.toml")?;
+    let list = |table: &str, key: &str| {
+        let array = document.get(table).and_then(|it| it.get(key)).and_then(Item::as_array);
+        array.map(|it| it.iter().collect::<Vec<_>>()).unwrap_or_default()
+    };
+    let banned = list("bans", "deny");
+    Ok(Policy {
+        licences: list("licenses", "allow").into_iter().filter_map(text_of).collect(),
+        banned: banned.into_iter().filter_map(read_banned).collect(),
+        registries: list("sources", "allow-registry").into_iter().filter_map(text_of).collect(),
+        unknown: unknown(&document),
+    })
+}
+
+fn read_banned(value: &Value) -> Option<Banned> {
+    let table = value.as_inline_table()?;
+    let part = |key: &str| table.get(key).and_then(text_of);
+    Some(Banned { name: part("crate")?, reason: part("reason")? })
+}
+
+fn unknown(document: &DocumentMut) -> Vec<String> {
+    let mut acc = Vec::new();
+    for (table, item) in document.iter().filter(|it| it.0 != LEFT) {
+        let keys = item.as_table_like().into_iter().flat_map(TableLike::iter);
+        for (key, value) in keys {
+            let list = LISTS.contains(&(table, key));
+            let fixed = FIXED.iter().any(|it| (it.0, it.1) == (table, key));
+            if !list && !fixed {
+                acc.push(format!("`{table}.{key}` is not followed"));
+            }
+            acc.extend(value.as_array().into_iter().flatten().filter_map(|it| entry(table, it)));
+        }
+    }
+    for (table, key, wanted) in FIXED {
+        let value = document.get(table).and_then(|it| it.get(key)).and_then(Item::as_value);
+        if value.and_then(text_of).as_deref() != Some(wanted) {
+            acc.push(format!("`{table}.{key}` is not `{wanted}`"));
+        }
+    }
+    acc
+}
+
+/// A ban has a crate and a reason and nothing else; the other lists are of texts.
+fn entry(table: &str, value: &Value) -> Option<String> {
+    let followed = if table == "bans" {
+        let n_keys = value.as_inline_table().map(toml_edit::InlineTable::len);
+        read_banned(value).is_some() && n_keys == Some(2)
+    } else {
+        value.is_str()
+    };
+    (!followed).then(|| format!("`{}` in `{table}` is not followed", value.to_string().trim()))
+}
+
+fn text_of(value: &Value) -> Option<String> {
+    value.as_str().map(str::to_owned).or_else(|| value.as_bool().map(|it| it.to_string()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    #[test]
+    fn what_is_not_followed_is_named() {
+        let text = r#"
+            licenses = { allow = ["MIT", 3], exceptions = [] }
+            [graph]
+            all-features = true
+            [bans]
+            wildcards = "allow"
+            allow-wildcard-paths = true
+            multiple-versions = "warn"
+            deny = [{ crate = "a", reason = "b" }, { crate = "c" }, { crate = "d", reason = "e", wrappers = [] }]
+            [sources]
+            unknown-registry = "deny"
+            [advisories]
+            ignore = []
+        "#;
+        let policy = read(text).unwrap();
+        expect![[r#"
+            `3` in `licenses` is not followed
+            `licenses.exceptions` is not followed
+            `{ crate = "c" }` in `bans` is not followed
+            `{ crate = "d", reason = "e", wrappers = [] }` in `bans` is not followed
+            `bans.wildcards` is not `deny`
+            `sources.unknown-git` is not `deny`"#]]
+        .assert_eq(&policy.unknown.join("\n"));
+        assert_eq!(policy.licences, ["MIT"]);
+    }
+
+    #[test]
+    fn the_rules_of_this_workspace_are_followed() {
+        let policy = read(include_str!("../../../deny.toml")).unwrap();
+        assert_eq!(policy.unknown, [""; 0]);
+        assert!(!policy.licences.is_empty() && !policy.banned.is_empty());
+    }
+}
