@@ -17,6 +17,9 @@ use crate::{Error, backup, erase, os, restore};
 
 /// Converts the database of `site` to another key, or none. The caller holds the write lock.
 pub(crate) fn convert(site: &Site, to: Option<Key>) -> Result<(), Error> {
+    if to.is_some() && !key::AVAILABLE {
+        return Err(Error::NoEncryption);
+    }
     let home = &site.home;
     let db = open_writer(site)?;
     let note = home.beside("converting");

@@ -63,7 +63,9 @@ impl Mark {
         os::private_file(path).map_err(failed)?;
         let mut file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
         file.seek(SeekFrom::Start(0)).map_err(failed)?;
-        file.write_all(&self.encode()).map_err(failed)
+        let bytes = self.encode();
+        // What lies behind the mark would make it unreadable for good.
+        file.write_all(&bytes).and_then(|()| file.set_len(bytes.len() as u64)).map_err(failed)
     }
 
     /// Reads beside a writer that holds no lock against it: what was caught half written is

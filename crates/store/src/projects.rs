@@ -63,9 +63,29 @@ pub(crate) fn put(db: &Db, place: &PlaceRow) -> Result<(), Error> {
     stamp::take_number(db)
 }
 
+/// Registers the place of a project that seems new, unless somebody has just done the same; whose
+/// place it is now.
+pub(crate) fn claim(db: &Db, place: &PlaceRow) -> Result<ProjectId, Error> {
+    let same = |it: &PlaceRow| {
+        it.dir_key == place.dir_key
+            && it.root_commit == place.root_commit
+            && it.remote == place.remote
+    };
+    if let Some(row) = at(db, &place.key_dir)?.filter(same) {
+        return Ok(row.project);
+    }
+    put(db, place)?;
+    Ok(place.project)
+}
+
 pub(crate) fn drop_project(db: &Db, project: ProjectId) -> Result<(), Error> {
-    db.run(&DROP_PROJECT, &[&project.0.as_bytes().as_slice()])?;
+    take_out(db, project)?;
     stamp::take_number(db)
+}
+
+/// Takes a project out of the registry or a copy of it; says whether it was in there.
+pub(crate) fn take_out(db: &Db, project: ProjectId) -> Result<bool, Error> {
+    Ok(db.run(&DROP_PROJECT, &[&project.0.as_bytes().as_slice()])? > 0)
 }
 
 fn read_place(row: &Row<'_>) -> rusqlite::Result<Option<PlaceRow>> {

@@ -107,6 +107,20 @@ impl Store {
         Ok(found.await?.into_iter().next())
     }
 
+    /// Several memories in one call, in the order asked; those that are not there are left out.
+    pub async fn get_all(&self, ids: Vec<MemoryId>) -> Result<Vec<Memory>, Error> {
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| {
+            let mut res = Vec::with_capacity(ids.len());
+            for id in ids {
+                let read = memories::by_id(db, id)?;
+                res.extend(site.seek(db, read, |db| check::scan(db, |it| it.id == id))?);
+            }
+            Ok(res)
+        })
+        .await
+    }
+
     /// Memories whose short id begins with `prefix`.
     pub async fn by_short(&self, prefix: String) -> Result<Vec<Memory>, Error> {
         let site = Arc::clone(&self.inner.site);
@@ -196,6 +210,11 @@ impl Store {
 
     pub async fn put_place(&self, place: PlaceRow) -> Result<(), Error> {
         self.write(move |db| projects::put(db, &place)).await
+    }
+
+    /// Registers a project that seems new; the answer is another one when somebody was faster.
+    pub async fn claim_place(&self, place: PlaceRow) -> Result<ProjectId, Error> {
+        self.write(move |db| projects::claim(db, &place)).await
     }
 
     pub async fn drop_project(&self, project: ProjectId) -> Result<(), Error> {

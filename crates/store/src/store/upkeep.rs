@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use model::{MemoryId, Timestamp};
+use model::{MemoryId, ProjectId, Timestamp};
 
 use super::{Size, Store};
 use crate::backup::{self, Backup, Contents};
@@ -10,7 +10,7 @@ use crate::check::{self, Finding};
 use crate::key::Key;
 use crate::lock::Turnstile;
 use crate::site::Site;
-use crate::{Error, apply, convert, erase, maintain, restore, scrub};
+use crate::{Error, apply, convert, erase, maintain, projects, restore, scrub};
 
 impl Store {
     /// Erases memories for good, everywhere under this home.
@@ -35,6 +35,17 @@ impl Store {
     ) -> Result<Vec<MemoryId>, Error> {
         let site = Arc::clone(&self.inner.site);
         self.alone(move |db| scrub::scrub(&site, db, &clean)).await
+    }
+
+    /// Takes a project out of the registry and of every copy of it.
+    pub async fn erase_project(&self, project: ProjectId) -> Result<(), Error> {
+        self.drop_project(project).await?;
+        let site = Arc::clone(&self.inner.site);
+        self.alone(move |db| {
+            restore::empty_log(db)?;
+            erase::clean_copies(&site, |copy| projects::take_out(copy, project))
+        })
+        .await
     }
 
     /// Removes memories that were forgotten long ago.

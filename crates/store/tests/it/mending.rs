@@ -161,3 +161,21 @@ fn a_vector_that_changed_its_length_is_refused() {
     let res = bench.wait(bench.open().vector(id(1), "tiny".into()));
     assert!(matches!(res, Err(Error::Damaged { .. })), "{res:?}");
 }
+
+#[test]
+fn a_sound_file_is_not_accused_while_it_changes() {
+    let bench = Bench::new();
+    let store = bench.open();
+    for n in 0..60 {
+        bench.insert(&store, full(n, "wren"));
+        assert_eq!(bench.wait(store.examine()).unwrap(), vec![], "after insert {n}");
+        bench.edit(&store, id(n), |it| it.content.push_str(", edited once"));
+        assert_eq!(bench.wait(store.examine()).unwrap(), vec![], "after edit {n}");
+        if n % 3 == 0 {
+            bench.wait(store.erase(vec![id(n)], NOW)).unwrap();
+            bench.wait(store.mend(NOW)).unwrap();
+            assert_eq!(bench.wait(store.examine()).unwrap(), vec![], "after erase {n}");
+            bench.insert(&store, memory(1_000 + n, "takes its place"));
+        }
+    }
+}

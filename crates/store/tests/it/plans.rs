@@ -92,6 +92,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         recent: SCAN audit
         recount_memories: SCAN memories USING COVERING INDEX memories_type
         recount_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
+        refresh: SCAN memories_fts VIRTUAL TABLE INDEX 0:=
         scrub_details: SCAN audit
         scrub_rows: SCAN memories
         scrub_settings: SCAN settings

@@ -6,7 +6,7 @@ use crate::kit::{Bench, NOW, id};
 
 #[test]
 fn a_key_is_refused_and_never_ignored() {
-    assert!(!ENCRYPTION_AVAILABLE);
+    const { assert!(!ENCRYPTION_AVAILABLE) };
     let bench = Bench::new();
     let key = Key::new("correct horse").unwrap();
     let store = Store::user(bench.home(), Some(key.clone()), NOW);
