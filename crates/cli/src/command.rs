@@ -134,7 +134,7 @@ impl<'a> Session<'a> {
 
 pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> anyhow::Result<u8> {
     if let Command::Completions(args) = command {
-        return completions::run(&args);
+        return completions::run(&args, output);
     }
     let to_mend =
         matches!(command, Command::Doctor(_) | Command::RestoreBackup(_) | Command::Purge(_));
@@ -147,7 +147,7 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Show(args) => show::run(args, &session).await,
         Command::Edit(args) => edit::run(args, &session).await,
         Command::Pin(args) => pin::run(args, &session).await,
-        Command::Flag(args) => flag::run(args, &session).await,
+        Command::Flag(args) => flag::run(args, &mut session).await,
         Command::Forget(args) => forget::run(args, &session).await,
         Command::Restore(args) => restore::run(args, &session).await,
         Command::History(args) => history::run(args, &session).await,
@@ -156,7 +156,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Import(args) => import::run(args, &mut session).await,
         Command::Purge(args) => return purge::run(args, session).await,
         Command::Backup(args) => backup::run(args, &session).await,
-        Command::RestoreBackup(args) => restore_backup::run(args, &mut session),
+        // What was damaged is no longer there.
+        Command::RestoreBackup(args) => return restore_backup::run(args, &mut session),
         Command::Maintain(args) => maintain::run(args, &session).await,
         Command::Doctor(args) => return doctor::run(args, &session).await,
         Command::Stats(args) => stats::run(args, &session).await,

@@ -9,7 +9,8 @@ use model::{CustomType, MemoryType};
 use toml_edit::DocumentMut;
 
 use crate::environment::{self, Environment};
-use crate::failure::usage;
+use crate::failure::{Failure, Kind, usage};
+use crate::keychain;
 
 /// Where a value came from, weakest first.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -115,9 +116,17 @@ impl Settings {
             "file" => {
                 let path = environment.key_file();
                 fs::read_to_string(&path).map_err(|it| {
-                    anyhow::anyhow!("the key file `{}` cannot be read: {it}", path.display())
+                    let hint = "put the copy you kept there; without the key nothing can be read";
+                    environment_failure(
+                        format!("the key file `{}` cannot be read: {it}", path.display()),
+                        hint,
+                    )
                 })?
             }
+            "keychain" => keychain::read(&environment.data).ok_or_else(|| {
+                let hint = "unlock the keychain of your desktop session and try again";
+                environment_failure("the keychain does not give the key".to_owned(), hint)
+            })?,
             "passphrase" => environment::passphrase().ok_or_else(|| {
                 usage("the data is encrypted with a passphrase", "give it in WAYLORE_PASSPHRASE")
             })?,
@@ -125,6 +134,10 @@ impl Settings {
         };
         Ok(Some(Key::new(&secret).map_err(engine::Error::from)?))
     }
+}
+
+fn environment_failure(message: String, hint: &str) -> anyhow::Error {
+    Failure { kind: Kind::Environment, message, hint: Some(hint.to_owned()) }.into()
 }
 
 fn accept(into: &mut Effective, value: &str, origin: Origin) -> Result<(), String> {
@@ -145,7 +158,12 @@ fn read(path: &Path) -> anyhow::Result<DocumentMut> {
     match fs::read_to_string(path) {
         Ok(text) => text.parse().map_err(|it: toml_edit::TomlError| wrong(path, it.to_string())),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DocumentMut::new()),
-        Err(error) => Err(wrong(path, error.to_string())),
+        Err(error) => Err(Failure {
+            kind: Kind::Environment,
+            message: format!("`{}` cannot be read: {error}", path.display()),
+            hint: Some("check who owns it, or set WAYLORE_HOME to a folder of yours".to_owned()),
+        }
+        .into()),
     }
 }
 
@@ -153,7 +171,9 @@ fn read(path: &Path) -> anyhow::Result<DocumentMut> {
 fn lookup(file: &DocumentMut, key: &str) -> Option<String> {
     let (section, name) = key.split_once('.')?;
     let value = file.get(section)?.get(name)?.as_value()?;
-    Some(value.as_str().map_or_else(|| value.to_string().trim().to_owned(), str::to_owned))
+    // Without what stands around it: a comment is no part of a value.
+    let bare = || value.clone().decorated("", "").to_string();
+    Some(value.as_str().map_or_else(bare, str::to_owned))
 }
 
 /// Keys in the file that no setting has.

@@ -9,6 +9,7 @@ mod command;
 mod config;
 mod environment;
 mod failure;
+mod keychain;
 mod output;
 mod wire;
 
@@ -24,7 +25,7 @@ use crate::output::Output;
 /// Waylore keeps what was learned about a project and gives it back at the right moment. Everything
 /// stays on this machine, in files only you can read.
 #[derive(Parser, Debug)]
-#[command(name = "waylore", version, propagate_version = true, disable_help_subcommand = true)]
+#[command(name = "waylore", version, disable_help_subcommand = true)]
 struct Cli {
     #[command(flatten)]
     global: Global,
@@ -34,6 +35,7 @@ struct Cli {
 
 /// What every command understands.
 #[derive(clap::Args, Debug, Clone)]
+#[command(next_help_heading = "Everywhere")]
 pub(crate) struct Global {
     /// Print JSON with a versioned schema instead of text
     #[arg(long, global = true)]

@@ -36,13 +36,24 @@ impl Output {
         let _ = writeln!(anstream::stdout(), "{text}");
     }
 
+    /// A whole document as it is. Unlike a line, it is worth nothing when it is cut short by
+    /// anything but its reader.
+    pub(crate) fn document(&self, text: &[u8]) -> std::io::Result<()> {
+        let mut out = std::io::stdout();
+        match out.write_all(text).and_then(|()| out.flush()) {
+            Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => Err(error),
+            _ => Ok(()),
+        }
+    }
+
     /// The answer of a command as JSON: `{"v":1,"kind":…}` and the fields of `body`.
     pub(crate) fn data_json(&self, kind: &str, body: Value) {
         let mut res = json!({ "v": SCHEMA, "kind": kind });
         if let (Some(res), Value::Object(body)) = (res.as_object_mut(), body) {
             res.extend(body);
         }
-        self.line(&res.to_string());
+        // Not through what takes styles out: it takes more out than styles, and there are none.
+        let _ = writeln!(std::io::stdout(), "{res}");
     }
 
     /// Talk: progress, what was done on the side, what to do next.
@@ -58,16 +69,32 @@ impl Output {
 
     /// Something is wrong, but the command goes on. Never silenced.
     pub(crate) fn warn(&self, text: &str) {
-        let _ = writeln!(anstream::stderr(), "{WARN}warning:{WARN:#} {text}");
+        let _ = writeln!(anstream::stderr(), "{WARN}warning:{WARN:#} {}", visible(text));
     }
 
     pub(crate) fn error(&self, text: &str) {
-        let _ = writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {text}");
+        let _ = writeln!(anstream::stderr(), "{BAD}error:{BAD:#} {}", visible(text));
     }
 
     pub(crate) fn error_detail(&self, text: &str) {
-        let _ = writeln!(anstream::stderr(), "  {text}");
+        let _ = writeln!(anstream::stderr(), "  {}", visible(text));
     }
+}
+
+/// A text from anywhere as a terminal may get it: nothing in it moves the cursor, sets a title or
+/// turns the direction of reading. Control characters are replaced by their pictures.
+pub(crate) fn visible(text: &str) -> String {
+    let picture = |it: char| match it {
+        // The joiners make one sign of several and hide nothing.
+        '\n' | '\t' | '\u{200c}' | '\u{200d}' => it,
+        '\0'..='\u{1f}' => {
+            char::from_u32(0x2400 + u32::from(it)).unwrap_or(char::REPLACEMENT_CHARACTER)
+        }
+        '\u{7f}' => '\u{2421}',
+        it if it.is_control() || model::is_invisible(it) => char::REPLACEMENT_CHARACTER,
+        it => it,
+    };
+    text.chars().map(picture).collect()
 }
 
 /// Whether a person sits at both ends and can be asked.

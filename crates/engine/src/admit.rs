@@ -46,6 +46,15 @@ pub(crate) fn text_of(
     }
 }
 
+/// A short text that is kept as it is: a secret in it is always refused.
+pub(crate) fn label(part: &'static str, text: &str) -> Result<(), Error> {
+    let findings = secrets::scan(text);
+    if findings.is_empty() {
+        return Ok(());
+    }
+    Err(Error::Secret { places: places(part, text, &findings) })
+}
+
 /// Labels — tags, module names — in one form, each once; a secret in one is always refused.
 pub(crate) fn labels(part: &'static str, given: &[String]) -> Result<Vec<String>, Error> {
     let mut res: Vec<String> = Vec::new();
@@ -54,10 +63,7 @@ pub(crate) fn labels(part: &'static str, given: &[String]) -> Result<Vec<String>
         if label.is_empty() {
             return Err(Error::Refused { what: format!("a {part} is empty"), hint: None });
         }
-        let findings = secrets::scan(&label);
-        if !findings.is_empty() {
-            return Err(Error::Secret { places: places(part, &label, &findings) });
-        }
+        self::label(part, &label)?;
         if !res.contains(&label) {
             res.push(label);
         }

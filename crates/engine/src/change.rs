@@ -25,9 +25,10 @@ impl Engine {
     /// Changes what a memory says or is about; the version before stays in its history.
     pub async fn edit(&self, id: &str, edit: Edit) -> Result<(Memory, Memory), Error> {
         let Found { notebook, memory: before } = self.find(id).await?;
+        refuse_forgotten(&before)?;
         let mut after = before.clone();
         if let Some(content) = &edit.content {
-            after.content = admit::content(content, edit.on_secret)?.text;
+            reword(&mut after, admit::content(content, edit.on_secret)?.text);
         }
         if let Some(word) = &edit.kind {
             after.kind = MemoryType::parse(word, &self.config.types)?;
@@ -35,7 +36,6 @@ impl Engine {
             after.payload = after.payload.filter(|it| Some(it.kind()) == after.kind.core());
         }
         after.summary = promote::summary(&after.content, &after.kind);
-        after.citation = promote::citation(&after.content);
         if let Some(tags) = &edit.tags {
             after.tags = admit::labels("tag", tags)?;
         }
@@ -59,6 +59,7 @@ impl Engine {
 
     pub async fn pin(&self, id: &str, pinned: bool) -> Result<(Memory, bool), Error> {
         let Found { notebook, memory } = self.find(id).await?;
+        refuse_forgotten(&memory)?;
         if memory.flags.pinned == pinned {
             return Ok((memory, false));
         }
@@ -67,7 +68,8 @@ impl Engine {
         Ok((self.replace(&notebook, Action::Pin, after).await?, true))
     }
 
-    /// Forgets memories softly: restorable for 30 days, out of every list at once.
+    /// Forgets memories softly: restorable for 30 days, out of every list at once. Those of one
+    /// notebook go together and come back together.
     pub async fn forget(&self, ids: &[String]) -> Result<Vec<Memory>, Error> {
         let mut found = Vec::new();
         for id in ids {
@@ -86,16 +88,27 @@ impl Engine {
                 found.push(it);
             }
         }
+        for it in &mut found {
+            it.memory.states.deleted_at = Some(self.now);
+            it.memory.updated_at = self.now;
+        }
+        for notebook in self.notebooks() {
+            let of_this = found.iter().filter(|it| it.notebook.reach == notebook.reach);
+            let changes: Vec<Change> =
+                of_this.map(|it| Change::Replace(Box::new(it.memory.clone()))).collect();
+            if !changes.is_empty() {
+                notebook.store.apply(by_user(Action::Forget, self.now, changes)).await?;
+            }
+        }
         let mut res = Vec::new();
         for Found { notebook, memory } in found {
-            let mut after = memory;
-            after.states.deleted_at = Some(self.now);
-            res.push(self.replace(&notebook, Action::Forget, after).await?);
+            res.push(notebook.store.get(memory.id).await?.unwrap_or(memory));
         }
         Ok(res)
     }
 
-    /// Brings a memory back: from forgotten or deprecated, or to what it said in an older version.
+    /// Brings a memory back: from forgotten or deprecated, into a project it was kept out of, or to
+    /// what it said in an older version.
     pub async fn restore(&self, id: &str, version: Option<u32>) -> Result<Memory, Error> {
         let Found { notebook, memory } = self.find(id).await?;
         let mut after = match version {
@@ -103,10 +116,17 @@ impl Engine {
             Some(version) => self.version(&notebook, &memory, version).await?,
         };
         after.version = memory.version;
+        // An older wording brings back no trust that was lost, nor any that it never had.
+        after.flags.tainted |= memory.flags.tainted;
+        after.flags.needs_review |= memory.flags.needs_review;
         after.states.deleted_at = None;
         after.states.deprecated_at = None;
         after.states.deprecated_reason = None;
         after.states.stale_at = None;
+        let let_in = version.is_none() && self.include(&notebook, memory.id).await?;
+        if after == memory && let_in {
+            return Ok(memory);
+        }
         if after == memory {
             return Err(Error::refused(
                 format!("#{} is not forgotten", memory.id.short()),
@@ -144,6 +164,29 @@ impl Engine {
         let found = notebook.store.get(id).await?;
         found.ok_or_else(|| Error::NotFound { id: id.short() })
     }
+}
+
+/// Gives a memory another text, and what follows from it.
+pub(crate) fn reword(memory: &mut Memory, text: String) {
+    if text == memory.content {
+        return;
+    }
+    memory.summary = promote::summary(&text, &memory.kind);
+    memory.citation = promote::citation(&text);
+    memory.flags.needs_review |= promote::instruction_like(&text).is_some();
+    memory.content = text;
+}
+
+/// A forgotten memory is not changed: nobody would see it.
+pub(crate) fn refuse_forgotten(memory: &Memory) -> Result<(), Error> {
+    if memory.states.deleted_at.is_none() {
+        return Ok(());
+    }
+    let id = memory.id.short();
+    Err(Error::refused(
+        format!("#{id} is forgotten"),
+        format!("`waylore restore {id}` brings it back"),
+    ))
 }
 
 /// A batch a person asked for.

@@ -2,11 +2,11 @@
 
 use std::path::PathBuf;
 
-use model::{Memory, PerMille, Relation, RelationKind, RelationTarget, Scope};
-use store::{Action, Change};
+use model::{Memory, MemoryId, PerMille, Relation, RelationKind, RelationTarget, Scope};
+use store::{Action, Batch, Change};
 
 use crate::admit::{self, OnSecret};
-use crate::change::{by_user, reason};
+use crate::change::{self, by_user, reason};
 use crate::{Engine, Error, Found, Notebook, Reach};
 
 /// What a person says about a memory.
@@ -35,12 +35,15 @@ pub struct Corrected {
     pub excluded: bool,
 }
 
+/// How the setting begins that keeps a user's memory out of a project.
+pub(crate) const EXCLUDE: &str = "exclude.";
 /// A person's confirmation adds this much.
 const CONFIRMED: u16 = 100;
 
 impl Engine {
-    pub async fn correct(&self, id: &str, correction: Correction) -> Result<Corrected, Error> {
+    pub async fn correct(&mut self, id: &str, correction: Correction) -> Result<Corrected, Error> {
         let Found { notebook, memory } = self.find(id).await?;
+        refuse_settled(&memory)?;
         match correction {
             Correction::Right => self.confirm(&notebook, memory).await,
             Correction::Outdated { replacement } => {
@@ -78,7 +81,7 @@ impl Engine {
     ) -> Result<Corrected, Error> {
         let fresh = match &text {
             None => None,
-            Some(text) => Some(self.replacement(notebook, &memory, text)?),
+            Some(text) => Some(self.replacement(notebook.reach, &memory, text)?),
         };
         let mut after = memory.clone();
         after.states.deprecated_at = Some(self.now);
@@ -96,8 +99,8 @@ impl Engine {
         Ok(Corrected { memory, replacement: fresh, shaken, excluded: false })
     }
 
-    fn replacement(&self, notebook: &Notebook, old: &Memory, text: &str) -> Result<Memory, Error> {
-        let text = admit::content(text, OnSecret::Refuse)?.text;
+    fn replacement(&self, reach: Reach, old: &Memory, text: &str) -> Result<Memory, Error> {
+        let text = other_text(old, text)?;
         let target = RelationTarget::Memory(old.id);
         let relation = Relation {
             kind: RelationKind::Supersedes,
@@ -105,13 +108,15 @@ impl Engine {
             confidence: PerMille::ONE,
             auto: false,
         };
+        let mut draft = self.draft(reach, old.kind.clone(), &text);
+        draft.flags.needs_review = promote::instruction_like(&text).is_some();
         Ok(Memory {
             scope: old.scope,
             tags: old.tags.clone(),
             files: old.files.clone(),
             modules: old.modules.clone(),
             relations: vec![relation],
-            ..self.draft(notebook, old.kind.clone(), &text)
+            ..draft
         })
     }
 
@@ -137,17 +142,20 @@ impl Engine {
         memory: Memory,
         text: &str,
     ) -> Result<Corrected, Error> {
-        let mut after = memory;
-        after.content = admit::content(text, OnSecret::Refuse)?.text;
-        after.summary = promote::summary(&after.content, &after.kind);
-        after.citation = promote::citation(&after.content);
+        let mut after = memory.clone();
+        change::reword(&mut after, other_text(&memory, text)?);
         after.flags.user_verified = true;
-        let memory = self.replace(notebook, Action::Flag, after).await?;
-        Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: false })
+        after.updated_at = self.now;
+        let shaken = self.resting_on(notebook, &memory).await?;
+        let mut changes = vec![Change::Replace(Box::new(after))];
+        changes.extend(shaken.iter().cloned().map(|it| Change::Replace(Box::new(it))));
+        notebook.store.apply(by_user(Action::Flag, self.now, changes)).await?;
+        let memory = notebook.store.get(memory.id).await?.unwrap_or(memory);
+        Ok(Corrected { memory, replacement: None, shaken, excluded: false })
     }
 
     async fn narrow(
-        &self,
+        &mut self,
         notebook: &Notebook,
         memory: Memory,
         modules: Vec<String>,
@@ -171,18 +179,58 @@ impl Engine {
     }
 
     /// Keeps a user's memory out of this project only.
-    async fn exclude(&self, memory: Memory) -> Result<Corrected, Error> {
-        let Some(store) = self.project_store() else {
+    async fn exclude(&mut self, memory: Memory) -> Result<Corrected, Error> {
+        if self.excluded().await?.contains(&memory.id) {
+            let id = memory.id.short();
             return Err(Error::refused(
-                "this project has no notebook yet",
-                "there is nothing to exclude it from",
+                format!("#{id} is kept out of this project already"),
+                format!("`waylore restore {id}` lets it in again"),
             ));
-        };
-        let change = Change::Setting {
-            key: format!("exclude.{}", memory.id),
-            value: Some("true".to_owned()),
-        };
-        store.apply(by_user(Action::Settings, self.now, vec![change])).await?;
+        }
+        let store = self.notebook(Reach::Project).await?.store;
+        store.apply(self.exclusion(Action::Flag, memory.id)).await?;
         Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: true })
     }
+
+    /// Lets a user's memory into this project again; says whether it had been kept out.
+    pub(crate) async fn include(&self, notebook: &Notebook, id: MemoryId) -> Result<bool, Error> {
+        let kept_out = notebook.reach == Reach::User && self.excluded().await?.contains(&id);
+        if let Some(store) = self.project_store().filter(|_| kept_out) {
+            store.apply(self.exclusion(Action::Restore, id)).await?;
+        }
+        Ok(kept_out)
+    }
+
+    /// The batch that keeps a user's memory out (`Flag`) or lets it in (`Restore`). It lies in the
+    /// project's notebook and changes no memory, so it names the memory in its detail.
+    fn exclusion(&self, action: Action, id: MemoryId) -> Batch {
+        let key = format!("{EXCLUDE}{id}");
+        let value = (action == Action::Flag).then(|| "true".to_owned());
+        let changes = vec![Change::Setting { key: key.clone(), value }];
+        Batch { detail: Some(key), ..by_user(action, self.now, changes) }
+    }
+}
+
+/// What a person settled already is not corrected again.
+fn refuse_settled(memory: &Memory) -> Result<(), Error> {
+    change::refuse_forgotten(memory)?;
+    if memory.states.deprecated_at.is_none() {
+        return Ok(());
+    }
+    let id = memory.id.short();
+    let why = memory.states.deprecated_reason.as_deref().unwrap_or("the reason is not known");
+    Err(Error::refused(
+        format!("#{id} is deprecated already: {why}"),
+        format!("`waylore restore {id}` brings it back"),
+    ))
+}
+
+/// The text of a correction, which must say something else.
+fn other_text(memory: &Memory, text: &str) -> Result<String, Error> {
+    let text = admit::content(text, OnSecret::Refuse)?.text;
+    if text == memory.content {
+        let hint = "say what is right instead";
+        return Err(Error::refused("that is what the memory says already", hint));
+    }
+    Ok(text)
 }

@@ -94,7 +94,7 @@ impl Engine {
     }
 
     /// Folders of projects the registry does not know: the registry was lost or restored.
-    async fn orphans(&self) -> Vec<ProjectId> {
+    pub(crate) async fn orphans(&self) -> Vec<ProjectId> {
         let known: Vec<ProjectId> = if self.user.exists() {
             self.user.places().await.unwrap_or_default().into_iter().map(|it| it.project).collect()
         } else {
@@ -261,6 +261,9 @@ impl Engine {
             self.findings(notebooks).iter().map(|it| sentence(&it.1)).collect();
         if !self.user.exists() && !self.data().projects().is_empty() {
             res.push("the registry of projects is gone, so none is recognised; `waylore doctor --fix` rebuilds it".to_owned());
+        }
+        if self.perhaps_known {
+            res.push("this project is not recognised, and there are memories of projects that the registry does not know; `waylore doctor --fix` puts them back".to_owned());
         }
         res
     }

@@ -7,9 +7,9 @@ use model::{CustomType, ProjectId, ProjectPath, Timestamp};
 use source::Place;
 use store::{Action, Change, DataDir, Key, Store};
 
-use crate::Error;
 use crate::change::by_user;
 use crate::project::{self, ProjectState, Recognised};
+use crate::{Error, check_setting};
 
 /// Everything the engine must be told; it looks nothing up by itself.
 #[derive(Clone)]
@@ -47,6 +47,8 @@ pub struct Engine {
     pub(crate) project: ProjectState,
     /// The project's store, opened once: its threads and what they found are shared.
     own: OnceLock<Store>,
+    /// The project is taken for new while others lie here that the registry does not know.
+    pub(crate) perhaps_known: bool,
     pub(crate) now: Timestamp,
 }
 
@@ -64,7 +66,12 @@ impl Engine {
             Ok(project) => (project, None),
             Err(error) => (ProjectState::New { print: source::fingerprint(&place) }, Some(error)),
         };
-        Ok((Self { config, place, user, project, own: OnceLock::new(), now }, trouble))
+        let (own, perhaps_known) = (OnceLock::new(), false);
+        let mut res = Self { config, place, user, project, own, perhaps_known, now };
+        if res.project.id().is_none() && res.user.exists() && trouble.is_none() {
+            res.perhaps_known = !res.orphans().await.is_empty();
+        }
+        Ok((res, trouble))
     }
 
     /// Opens the engine for the project that `start` lies in. Nothing is created by looking.
@@ -110,7 +117,8 @@ impl Engine {
             ProjectState::New { print } => {
                 let id = ProjectId::new(self.now, (self.config.random)());
                 let print = print.clone();
-                let row = project::register(&self.user, &self.place, id, &print, self.now).await?;
+                let row = project::begin(&self.user, &self.place, id, &print, self.now).await?;
+                let id = row.project;
                 self.project = ProjectState::Known { id, name: print.name, recognised: None };
                 // The registry can be lost with the user's file; each project can say who it is.
                 let changes = project::identity(&row);
@@ -148,6 +156,10 @@ impl Engine {
 
     /// Sets or unsets a value for this project.
     pub async fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        if let Some(value) = value {
+            let wrong = |it| Error::refused(it, "`waylore config` lists the settings");
+            check_setting(key, value).map_err(wrong)?;
+        }
         let notebook = self.notebook(Reach::Project).await?;
         let change = Change::Setting { key: key.to_owned(), value: value.map(str::to_owned) };
         notebook.store.apply(by_user(Action::Settings, self.now, vec![change])).await?;

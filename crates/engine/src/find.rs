@@ -1,8 +1,9 @@
 //! Looking things up: by id, by filter, by words. Reads the project's notebook and the user's.
 
-use model::{Memory, MemoryId, PerMille, current_confidence, words};
+use model::{Memory, MemoryId, PerMille, RelationTarget, current_confidence, words};
 use store::Filter;
 
+use crate::correct::EXCLUDE;
 use crate::{Engine, Error, Notebook, Reach};
 
 /// A memory and the notebook it lies in.
@@ -69,14 +70,11 @@ impl Engine {
         let mut res = Vec::new();
         let excluded = self.excluded().await?;
         for notebook in self.within(reach) {
-            let room = filter.limit.saturating_sub(u32::try_from(res.len()).unwrap_or(u32::MAX));
-            let limit = room.saturating_add(u32::try_from(excluded.len()).unwrap_or(0));
-            let mut memories = notebook.store.list(Filter { limit, ..filter.clone() }).await?;
+            let mut memories = notebook.store.list(from_the_top(filter, excluded.len())).await?;
             memories.retain(|it| notebook.reach == Reach::Project || !excluded.contains(&it.id));
-            memories.truncate(usize::try_from(room).unwrap_or(usize::MAX));
             res.extend(self.shown(&notebook, memories).await?);
         }
-        Ok(res)
+        Ok(page(res, filter))
     }
 
     /// Memories that hold the words of `query`: all of them if any memory does, else some of them.
@@ -95,18 +93,17 @@ impl Engine {
         for joined in [" AND ", " OR "] {
             let expression = expression(&terms, joined);
             for notebook in self.within(reach) {
-                for hit in notebook.store.search(expression.clone(), filter.clone()).await? {
-                    if notebook.reach == Reach::User && excluded.contains(&hit.memory.id) {
-                        continue;
-                    }
-                    let because = shared(&terms, &hit.memory);
-                    let shown = self.shown(&notebook, vec![hit.memory]).await?;
-                    res.extend(shown.into_iter().map(|shown| Hit {
-                        shown,
-                        score: hit.score,
-                        because: because.clone(),
-                    }));
-                }
+                let whole = from_the_top(filter, excluded.len());
+                let mut hits = notebook.store.search(expression.clone(), whole).await?;
+                hits.retain(|it| {
+                    notebook.reach == Reach::Project || !excluded.contains(&it.memory.id)
+                });
+                let (scores, memories) = hits.into_iter().map(|it| (it.score, it.memory)).unzip();
+                let shown = self.shown(&notebook, memories).await?;
+                res.extend(shown.into_iter().zip::<Vec<f64>>(scores).map(|(shown, score)| {
+                    let because = shared(&terms, &shown.memory);
+                    Hit { shown, score, because }
+                }));
             }
             if !res.is_empty() || terms.len() == 1 {
                 break;
@@ -115,8 +112,7 @@ impl Engine {
         res.sort_by(|a, b| {
             b.score.total_cmp(&a.score).then_with(|| a.shown.memory.id.cmp(&b.shown.memory.id))
         });
-        res.truncate(usize::try_from(filter.limit).unwrap_or(usize::MAX));
-        Ok(res)
+        Ok(page(res, filter))
     }
 
     /// Adds what each memory is worth at this moment.
@@ -128,12 +124,28 @@ impl Engine {
         if memories.is_empty() {
             return Ok(Vec::new());
         }
-        let quiet = notebook.store.quiet_spans().await?;
+        let quiet = self.quiet(&notebook.store).await?;
         let show = |memory: Memory| {
             let current = current_confidence(&memory, &self.config.types, self.now, &quiet);
             Shown { current, reach: notebook.reach, memory }
         };
         Ok(memories.into_iter().map(show).collect())
+    }
+
+    /// The memories that `memory` points at and that are no longer here: they were erased, or never came.
+    pub async fn gone(&self, memory: &Memory) -> Result<Vec<MemoryId>, Error> {
+        let mut res = Vec::new();
+        for relation in &memory.relations {
+            let RelationTarget::Memory(id) = relation.target else { continue };
+            let mut found = false;
+            for notebook in self.notebooks() {
+                found |= notebook.store.get(id).await?.is_some();
+            }
+            if !found {
+                res.push(id);
+            }
+        }
+        Ok(res)
     }
 
     /// Memories of the user that do not apply in this project.
@@ -142,7 +154,7 @@ impl Engine {
             return Ok(Vec::new());
         };
         let settings = store.settings().await?;
-        Ok(settings.iter().filter_map(|it| it.0.strip_prefix("exclude.")?.parse().ok()).collect())
+        Ok(settings.iter().filter_map(|it| it.0.strip_prefix(EXCLUDE)?.parse().ok()).collect())
     }
 
     pub(crate) fn within(&self, reach: Option<Reach>) -> Vec<Notebook> {
@@ -150,6 +162,18 @@ impl Engine {
         res.retain(|it| reach.is_none_or(|reach| reach == it.reach));
         res
     }
+}
+
+/// The filter with which every notebook is asked: pages are cut from all of them together.
+fn from_the_top(filter: &Filter, n_excluded: usize) -> Filter {
+    let n_excluded = u32::try_from(n_excluded).unwrap_or(u32::MAX);
+    let limit = filter.offset.saturating_add(filter.limit).saturating_add(n_excluded);
+    Filter { offset: 0, limit, ..filter.clone() }
+}
+
+fn page<T>(all: Vec<T>, filter: &Filter) -> Vec<T> {
+    let whole = |it: u32| usize::try_from(it).unwrap_or(usize::MAX);
+    all.into_iter().skip(whole(filter.offset)).take(whole(filter.limit)).collect()
 }
 
 /// A full-text expression of quoted terms: nothing a person types can be an operator.

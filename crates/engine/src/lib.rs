@@ -11,12 +11,14 @@ mod project;
 mod admit;
 mod find;
 mod remember;
+mod resolve;
 
 mod change;
 mod correct;
 mod undo;
 
 mod carry;
+mod intake;
 mod purge;
 
 mod doctor;
@@ -24,13 +26,14 @@ mod settings;
 mod upkeep;
 
 pub use admit::{Admitted, OnSecret};
-pub use carry::{ImportProblem, ImportRecord, Imported, Intake, Package, Taken};
+pub use carry::Package;
 pub use change::Edit;
 pub use correct::{Corrected, Correction};
 pub use doctor::{Check, Health, sentence};
 pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace};
 pub use find::{Found, Hit, Shown};
+pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};

@@ -56,7 +56,7 @@ pub(crate) async fn recognise(
         return Ok(ProjectState::Known { id: row.project, name: row.name, recognised: None });
     }
     let rows = user.places().await?;
-    let known: Vec<Known> = rows.iter().map(known).collect();
+    let known: Vec<Known> = rows.iter().filter(|it| !has_left(it, &rows)).map(known).collect();
     let mut print = None;
     let matched = source::same_project(
         &known,
@@ -65,25 +65,39 @@ pub(crate) async fn recognise(
         std::path::Path::exists,
     );
     let print = print.unwrap_or_else(|| source::fingerprint(place));
-    let Match::Same { project, why } = matched else {
-        return Ok(ProjectState::New { print });
+    let (project, why) = match matched {
+        Match::New => return Ok(ProjectState::New { print }),
+        // The lookup above missed it, which a damaged index explains.
+        Match::Here(project) => (project, None),
+        Match::Same { project, why } => (project, Some(why)),
     };
     let row = rows.iter().find(|it| it.project.to_string() == project);
     let row = row.expect("a match names one of the rows it was given");
     let (id, name) = (row.project, row.name.clone());
+    let Some(why) = why else {
+        return Ok(ProjectState::Known { id, name, recognised: None });
+    };
     // Remembering the new place only saves time; where the folder cannot be written, it is found again.
-    let _ = register(user, place, id, &Fingerprint { name: name.clone(), ..print }, now).await;
+    let print = Fingerprint { name: name.clone(), ..print };
+    let _ = user.put_place(self::row(place, id, &print, now)).await;
     Ok(ProjectState::Known { id, name, recognised: Some(Recognised { why }) })
 }
 
-pub(crate) async fn register(
+/// Registers a project that seems new. Whoever begins at the same moment gets the same project.
+pub(crate) async fn begin(
     user: &Store,
     place: &Place,
     id: ProjectId,
     print: &Fingerprint,
     now: Timestamp,
 ) -> Result<PlaceRow, Error> {
-    let row = PlaceRow {
+    let row = row(place, id, print, now);
+    let project = user.claim_place(row.clone()).await?;
+    Ok(PlaceRow { project, ..row })
+}
+
+fn row(place: &Place, id: ProjectId, print: &Fingerprint, now: Timestamp) -> PlaceRow {
+    PlaceRow {
         project: id,
         name: print.name.clone(),
         root_commit: print.root_commit.clone(),
@@ -91,9 +105,7 @@ pub(crate) async fn register(
         key_dir: key_of(place),
         dir_key: place.dir_key.clone(),
         last_seen: now,
-    };
-    user.put_place(row.clone()).await?;
-    Ok(row)
+    }
 }
 
 /// The keys under which a project keeps its own entry of the registry.
@@ -139,6 +151,14 @@ pub(crate) async fn adopt(
 
 fn key_of(place: &Place) -> String {
     place.key_dir.to_string_lossy().into_owned()
+}
+
+/// Whether the project's directory was seen under another path since: what stands at the old path
+/// now is something else.
+fn has_left(row: &PlaceRow, rows: &[PlaceRow]) -> bool {
+    let since = |it: &&PlaceRow| it.key_dir != row.key_dir && it.last_seen > row.last_seen;
+    let same = |it: &PlaceRow| it.project == row.project && it.dir_key == row.dir_key;
+    row.dir_key.is_some() && rows.iter().filter(since).any(same)
 }
 
 fn known(row: &PlaceRow) -> Known {

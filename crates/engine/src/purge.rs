@@ -1,14 +1,20 @@
 //! Erasing for good, and proving it by looking for what was erased.
 
+mod proof;
+
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use model::{Memory, MemoryId};
-use store::Store;
+use model::MemoryId;
+use store::{Action, Change, Store};
 
 use crate::carry::everything;
+use crate::change::by_user;
+use crate::correct::EXCLUDE;
 use crate::{Engine, Error, Found};
+pub use proof::Proof;
+use proof::{pieces_of, search_bytes, spare};
 
 /// What was removed, and the proof.
 #[derive(Clone, Debug)]
@@ -16,21 +22,6 @@ pub struct Purged {
     pub memories: Vec<MemoryId>,
     pub proof: Proof,
 }
-
-/// A byte search of the whole data folder, after the fact.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proof {
-    pub files: usize,
-    pub bytes: u64,
-    /// How many pieces of erased text were looked for.
-    pub pieces: usize,
-    /// Files in which one was found; must be empty.
-    pub found_in: Vec<PathBuf>,
-}
-
-/// The length of the pieces looked for: long enough to be nobody else's, short enough to survive
-/// a text being split over pages.
-const PIECE: usize = 24;
 
 impl Engine {
     pub async fn purge_memories(&self, ids: &[String]) -> Result<Purged, Error> {
@@ -44,12 +35,8 @@ impl Engine {
         let mut pieces = HashSet::new();
         for it in &doomed {
             pieces.extend(pieces_of(&it.memory));
-            it.notebook
-                .store
-                .versions(it.memory.id)
-                .await?
-                .iter()
-                .for_each(|old| pieces.extend(pieces_of(old)));
+            let versions = it.notebook.store.versions(it.memory.id).await?;
+            pieces.extend(versions.iter().flat_map(pieces_of));
         }
         let mut res = Vec::new();
         for notebook in self.notebooks() {
@@ -59,18 +46,30 @@ impl Engine {
                 notebook.store.erase(ids.clone(), self.now).await?;
                 res.extend(ids);
             }
-            // What a memory that stays also says is not a trace of the erased one.
-            for kept in everything(&notebook.store).await? {
-                let mut said = pieces_of(&kept);
-                for old in notebook.store.versions(kept.id).await? {
-                    said.extend(pieces_of(&old));
-                }
-                for piece in &said {
-                    pieces.remove(piece);
-                }
-            }
+            spare(&mut pieces, &notebook.store).await?;
         }
-        Ok(Purged { memories: res, proof: self.search_bytes(&pieces)? })
+        self.forget_exclusions(&res).await?;
+        let proof = search_bytes(&self.config.data, &self.others(), &pieces)?;
+        Ok(Purged { memories: res, proof })
+    }
+
+    /// The folders of other projects. They never held what this one erases; if one of them says the
+    /// same, that is its own memory.
+    fn others(&self) -> Vec<PathBuf> {
+        let others = self.data().projects().into_iter().filter(|it| Some(*it) != self.project.id());
+        others.map(|it| self.data().project(it).dir).collect()
+    }
+
+    /// There is nothing left to keep out of this project.
+    async fn forget_exclusions(&self, erased: &[MemoryId]) -> Result<(), Error> {
+        let excluded = self.excluded().await?;
+        let moot = erased.iter().filter(|it| excluded.contains(it));
+        let unset = |id: &MemoryId| Change::Setting { key: format!("{EXCLUDE}{id}"), value: None };
+        let changes: Vec<Change> = moot.map(unset).collect();
+        if let Some(store) = self.project_store().filter(|_| !changes.is_empty()) {
+            store.apply(by_user(Action::Settings, self.now, changes)).await?;
+        }
+        Ok(())
     }
 
     /// Takes a secret out of every memory, version and backup of this project and the user.
@@ -118,14 +117,16 @@ impl Engine {
             });
         };
         let store = self.store_of(id);
-        let (memories, pieces) = contents(&store).await;
+        let (memories, mut pieces) = contents(&store).await;
         let dir = store.home().dir.clone();
         drop(store);
         self.close_project();
         remove_dir(&dir)?;
-        self.user.drop_project(id).await?;
+        self.user.erase_project(id).await?;
+        spare(&mut pieces, &self.user).await?;
+        let others = self.others();
         self.project = crate::ProjectState::New { print: source::fingerprint(&self.place) };
-        Ok(Purged { memories, proof: self.search_bytes(&pieces)? })
+        Ok(Purged { memories, proof: search_bytes(&self.config.data, &others, &pieces)? })
     }
 
     /// Removes the whole data folder.
@@ -139,7 +140,7 @@ impl Engine {
         let root = self.config.data.clone();
         drop(self);
         remove_dir(&root)?;
-        Ok(Purged { memories, proof: search_bytes(&root, &pieces)? })
+        Ok(Purged { memories, proof: search_bytes(&root, &[], &pieces)? })
     }
 
     async fn scrub(
@@ -154,7 +155,7 @@ impl Engine {
     }
 
     fn search_bytes(&self, pieces: &HashSet<Vec<u8>>) -> Result<Proof, Error> {
-        search_bytes(&self.config.data, pieces)
+        search_bytes(&self.config.data, &[], pieces)
     }
 }
 
@@ -162,7 +163,11 @@ impl Engine {
 async fn contents(store: &Store) -> (Vec<MemoryId>, HashSet<Vec<u8>>) {
     let memories =
         if store.exists() { everything(store).await.unwrap_or_default() } else { Vec::new() };
-    let pieces = memories.iter().flat_map(pieces_of).collect();
+    let mut pieces: HashSet<Vec<u8>> = memories.iter().flat_map(pieces_of).collect();
+    for memory in memories.iter().filter(|it| it.version > 1) {
+        let versions = store.versions(memory.id).await.unwrap_or_default();
+        pieces.extend(versions.iter().flat_map(pieces_of));
+    }
     (memories.iter().map(|it| it.id).collect(), pieces)
 }
 
@@ -173,47 +178,4 @@ fn remove_dir(path: &Path) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
-}
-
-/// Pieces of a memory's text that would betray it.
-fn pieces_of(memory: &Memory) -> Vec<Vec<u8>> {
-    let bytes = memory.content.as_bytes();
-    if bytes.len() <= PIECE {
-        return vec![bytes.to_vec()];
-    }
-    bytes.windows(PIECE).step_by(PIECE / 2).map(<[u8]>::to_vec).collect()
-}
-
-/// Looks for the pieces in every file below `root`.
-fn search_bytes(root: &Path, pieces: &HashSet<Vec<u8>>) -> Result<Proof, Error> {
-    let mut res = Proof { pieces: pieces.len(), ..Proof::default() };
-    let mut todo = vec![root.to_owned()];
-    while let Some(dir) = todo.pop() {
-        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
-            let path = entry.path();
-            if path.is_dir() {
-                todo.push(path);
-                continue;
-            }
-            let bytes = match fs::read(&path) {
-                Ok(bytes) => bytes,
-                Err(error) if error.kind() == std::io::ErrorKind::NotFound => continue,
-                Err(error) => {
-                    return Err(Error::Store(store::Error::Io { path, why: error.to_string() }));
-                }
-            };
-            res.files += 1;
-            res.bytes += bytes.len() as u64;
-            if holds_any(&bytes, pieces) {
-                res.found_in.push(path);
-            }
-        }
-    }
-    Ok(res)
-}
-
-/// One pass per piece length; most pieces share one.
-fn holds_any(bytes: &[u8], pieces: &HashSet<Vec<u8>>) -> bool {
-    let lengths: HashSet<usize> = pieces.iter().map(Vec::len).filter(|it| *it > 0).collect();
-    lengths.into_iter().any(|length| bytes.windows(length).any(|it| pieces.contains(it)))
 }

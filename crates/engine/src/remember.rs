@@ -3,22 +3,18 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Actor, Counters, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath,
-    Relation, RelationKind, RelationTarget, Scope, SoftStates, Source, Visibility, words,
+    Actor, Counters, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath, Scope,
+    SoftStates, Source, Visibility,
 };
-use promote::{Relationship, Statement, Suggestion};
-use store::{Action, Batch, Change, Filter, Store};
+use promote::Suggestion;
+use store::Batch;
 
 use crate::admit::{self, OnSecret};
-use crate::find::expression;
+use crate::resolve::plain;
 use crate::{Engine, Error, Notebook, Reach};
 
 /// What a person teaches is believed this much from the start.
 const TAUGHT: PerMille = PerMille::new(900);
-/// Saying it again makes it a little surer, up to here.
-const SUREST: PerMille = PerMille::new(950);
-/// How many memories with the same words are compared with a new one.
-const COMPARED: u32 = 30;
 
 /// What a person wants remembered.
 #[derive(Clone, Debug)]
@@ -91,29 +87,36 @@ impl Engine {
             (None, None) => MemoryType::Core(Kind::ModuleInsight),
         };
         let (files, absent) = self.files(&teaching.files, &teaching.cwd)?;
-        let notebook = self.notebook(teaching.reach).await?;
+        let tags = admit::labels("tag", &teaching.tags)?;
+        let modules = admit::labels("module", &teaching.modules)?;
+        // Whatever may be refused was: only what is kept may register a project.
+        let notebook = if teaching.dry_run {
+            self.within(Some(teaching.reach)).pop()
+        } else {
+            Some(self.notebook(teaching.reach).await?)
+        };
         let held = promote::instruction_like(&admitted.text);
-        let mut fresh = self.draft(&notebook, kind, &admitted.text);
-        fresh.tags = admit::labels("tag", &teaching.tags)?;
-        fresh.modules = admit::labels("module", &teaching.modules)?;
-        fresh.scope = if fresh.modules.is_empty() { Scope::Global } else { Scope::Module };
-        fresh.files = files;
+        let mut fresh = self.draft(teaching.reach, kind, &admitted.text);
+        fresh.scope = if modules.is_empty() { Scope::Global } else { Scope::Module };
+        (fresh.tags, fresh.modules, fresh.files) = (tags, modules, files);
         fresh.flags.pinned = teaching.pinned;
         fresh.flags.needs_review = held.is_some();
-        let (memory, novelty, batch) = match teaching.on_duplicate {
-            OnDuplicate::Keep => plain(fresh),
-            OnDuplicate::Resolve => self.resolve(&notebook.store, fresh).await?,
+        let (memory, novelty, batch) = match (&notebook, teaching.on_duplicate) {
+            (Some(notebook), OnDuplicate::Resolve) => {
+                self.resolve(&notebook.store, fresh, teaching.kind.is_some()).await?
+            }
+            _ => plain(fresh),
         };
-        let (memory, repeated) = if teaching.dry_run {
-            (memory, false)
-        } else {
-            let applied =
-                notebook.store.apply(Batch { key: teaching.key, now: self.now, ..batch }).await?;
-            // A repeated key answers with what the first call saved.
-            let id = applied.ids.first().copied().unwrap_or(memory.id);
-            (notebook.store.get(id).await?.unwrap_or(memory), applied.repeated)
+        let (memory, repeated) = match notebook.filter(|_| !teaching.dry_run) {
+            None => (memory, false),
+            Some(Notebook { store, .. }) => {
+                let applied = store.apply(Batch { key: teaching.key, ..batch }).await?;
+                // A repeated key answers with what the first call saved.
+                let id = applied.ids.first().copied().unwrap_or(memory.id);
+                (store.get(id).await?.unwrap_or(memory), applied.repeated)
+            }
         };
-        let reach = notebook.reach;
+        let reach = teaching.reach;
         Ok(Remembered {
             memory,
             reach,
@@ -127,12 +130,12 @@ impl Engine {
     }
 
     /// A memory a person teaches, before anything else is known about it.
-    pub(crate) fn draft(&self, notebook: &Notebook, kind: MemoryType, content: &str) -> Memory {
+    pub(crate) fn draft(&self, reach: Reach, kind: MemoryType, content: &str) -> Memory {
         let head = source::head(&self.place);
-        let in_project = notebook.reach == Reach::Project;
+        let in_project = reach == Reach::Project;
         Memory {
             id: MemoryId::new(self.now, (self.config.random)()),
-            project: notebook.project,
+            project: self.project.id().filter(|_| in_project),
             summary: promote::summary(content, &kind),
             citation: promote::citation(content),
             content: content.to_owned(),
@@ -173,6 +176,7 @@ impl Engine {
         let mut files: Vec<ProjectPath> = Vec::new();
         for path in given {
             let path = self.path(path, cwd)?;
+            admit::label("file", path.as_str())?;
             if !files.contains(&path) {
                 files.push(path);
             }
@@ -181,96 +185,4 @@ impl Engine {
         let absent = files.iter().filter(gone).cloned().collect();
         Ok((files, absent))
     }
-
-    /// Compares a draft with what is known and decides what to write.
-    async fn resolve(
-        &self,
-        store: &Store,
-        fresh: Memory,
-    ) -> Result<(Memory, Novelty, Batch), Error> {
-        let known = self.alike(store, &fresh).await?;
-        let statements: Vec<Statement<'_>> = known.iter().map(statement).collect();
-        let Some((at, relationship)) = promote::nearest(&statement(&fresh), &statements) else {
-            return Ok(plain(fresh));
-        };
-        let old = known[at].clone();
-        Ok(match relationship {
-            Relationship::Same | Relationship::Near { .. } => merge(old, fresh),
-            Relationship::Contradicts { what } => supersede(old, fresh, what.to_string()),
-            Relationship::Unrelated => plain(fresh),
-        })
-    }
-
-    /// Memories that share words with the draft and still stand.
-    async fn alike(&self, store: &Store, fresh: &Memory) -> Result<Vec<Memory>, Error> {
-        let terms = words::keywords(&fresh.content);
-        if terms.is_empty() || !store.exists() {
-            return Ok(Vec::new());
-        }
-        let hits = store.search(expression(&terms, " OR "), Filter::standing(COMPARED)).await?;
-        Ok(hits.into_iter().map(|it| it.memory).collect())
-    }
-}
-
-fn statement(memory: &Memory) -> Statement<'_> {
-    Statement { text: &memory.content, files: &memory.files, kind: &memory.kind }
-}
-
-fn batch(action: Action, changes: Vec<Change>) -> Batch {
-    Batch { key: None, action, actor: Actor::User, detail: None, now: model::Timestamp(0), changes }
-}
-
-fn plain(fresh: Memory) -> (Memory, Novelty, Batch) {
-    let batch = batch(Action::Remember, vec![Change::Insert(Box::new(fresh.clone()))]);
-    (fresh, Novelty::New, batch)
-}
-
-/// The known memory takes everything either of them named, and the fuller wording.
-fn merge(old: Memory, fresh: Memory) -> (Memory, Novelty, Batch) {
-    let was = old.content.clone();
-    let confidence = old.confidence.plus(50).at_most(SUREST).max(old.confidence);
-    let mut merged = Memory { confidence, updated_at: fresh.updated_at, ..old };
-    if fresh.content.len() >= merged.content.len() {
-        merged.content = fresh.content;
-        merged.summary = fresh.summary;
-        merged.citation = fresh.citation;
-    }
-    for tag in fresh.tags {
-        if !merged.tags.contains(&tag) {
-            merged.tags.push(tag);
-        }
-    }
-    for file in fresh.files {
-        if !merged.files.contains(&file) {
-            merged.files.push(file);
-        }
-    }
-    for module in fresh.modules {
-        if !merged.modules.contains(&module) {
-            merged.modules.push(module);
-        }
-    }
-    merged.flags.user_verified = true;
-    merged.flags.pinned |= fresh.flags.pinned;
-    // A person said it themselves now; what was doubtful about it no longer is.
-    merged.flags.needs_review = fresh.flags.needs_review;
-    merged.states.stale_at = None;
-    let batch = batch(Action::Merge, vec![Change::Replace(Box::new(merged.clone()))]);
-    (merged, Novelty::Merged { was }, batch)
-}
-
-/// The new memory points at the old one, which stays on record but is no longer believed.
-fn supersede(old: Memory, mut fresh: Memory, what: String) -> (Memory, Novelty, Batch) {
-    fresh.relations.push(Relation {
-        kind: RelationKind::Supersedes,
-        target: RelationTarget::Memory(old.id),
-        confidence: PerMille::ONE,
-        auto: true,
-    });
-    let mut retired = old.clone();
-    retired.states.deprecated_at = Some(fresh.updated_at);
-    retired.states.deprecated_reason = Some(format!("superseded by #{}", fresh.id.short()));
-    retired.updated_at = fresh.updated_at;
-    let changes = vec![Change::Insert(Box::new(fresh.clone())), Change::Replace(Box::new(retired))];
-    (fresh, Novelty::Supersedes { old: Box::new(old), what }, batch(Action::Supersede, changes))
 }

@@ -29,7 +29,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("remember.on_duplicate", "resolve", &["resolve", "keep"],  SettingScope::Any,  "whether the same is merged and a contradiction supersedes"),
     setting("list.limit",            "20",      &[],                   SettingScope::Any,  "how many memories a list shows"),
     setting("backup.every_days",     "1",       &[],                   SettingScope::Any,  "how old the newest backup may be before `maintain` makes another"),
-    setting("encryption.key",        "none",    &["none", "file", "passphrase"], SettingScope::User, "where the key of encrypted data comes from"),
+    setting("encryption.key",        "none",    &["none", "keychain", "file", "passphrase"], SettingScope::User, "where the key of encrypted data comes from"),
 ];
 
 const fn setting(

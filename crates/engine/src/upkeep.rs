@@ -58,7 +58,7 @@ impl Engine {
     ) -> Result<Maintained, Error> {
         let store = &notebook.store;
         let findings = store.examine().await?;
-        let quiet = store.quiet_spans().await?;
+        let quiet = self.quiet(store).await?;
         let all = everything(store).await?;
         let faded: Vec<Memory> =
             all.iter().filter(|it| self.has_faded(it, &quiet)).cloned().collect();
@@ -79,6 +79,16 @@ impl Engine {
                 res.backup = Some(store.backup(self.now).await?);
             }
             res.reclaimed = store.compact(compact).await?;
+        }
+        Ok(res)
+    }
+
+    /// The spans nobody lived through, the one that ends now included: the store only learns of it
+    /// with the next write, and whoever comes back after a year looks first.
+    pub(crate) async fn quiet(&self, store: &Store) -> Result<Vec<QuietSpan>, Error> {
+        let mut res = store.quiet_spans().await?;
+        if let Some(last) = store.recent(1).await?.first() {
+            res.extend(QuietSpan::between(last.at, self.now));
         }
         Ok(res)
     }
@@ -122,9 +132,11 @@ impl Engine {
         let Some(newest) = store.backups().into_iter().next() else {
             return true;
         };
-        let limit = self.now.plus(-i64::from(every_days) * DAY).minute().replace([' ', ':'], "-");
+        let named = |it: model::Timestamp| it.minute().replace([' ', ':'], "-");
         let made = newest.name.trim_end_matches(".db").split_once('-').map_or("", |it| it.1);
-        made <= limit.as_str()
+        // One from the future was made by a clock that has been set right since.
+        let limit = self.now.plus(-i64::from(every_days) * DAY);
+        made <= named(limit).as_str() || made > named(self.now).as_str()
     }
 
     pub async fn stats(&self) -> Result<Vec<Stats>, Error> {
@@ -169,7 +181,12 @@ impl Engine {
 
     /// Puts a backup in the place of the database; the one before is kept aside.
     pub fn restore_backup(&mut self, reach: Reach, name: &str) -> Result<Contents, Error> {
-        let store = self.store_at(reach).ok_or_else(|| Error::NotFound { id: name.to_owned() })?;
+        let store = self.store_at(reach).ok_or_else(|| {
+            Error::refused(
+                "this project is not known here, so it has no backups",
+                "`waylore restore-backup --user` brings back the registry that knew it",
+            )
+        })?;
         let backup = store
             .backups()
             .into_iter()

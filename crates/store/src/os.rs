@@ -10,18 +10,20 @@ use std::sync::{Mutex, PoisonError};
 /// What tells one file from another that later took its name.
 pub(crate) type FileId = (u64, u64);
 
-/// Creates a folder only its owner may enter; an existing one is brought to that.
+/// Creates a folder only its owner may enter; an existing one is closed to everybody else. What its
+/// owner denied themselves stays denied: they may want it read-only.
 pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
-    if !path.is_dir() {
-        imp::create_dir(path)?;
-        // The folder's name is to last as long as what is saved in it. Where the folder above
-        // cannot even be opened, the system decides.
-        let _ = path.parent().map(imp::sync_dir);
+    if path.is_dir() {
+        return imp::limit_mode(path, 0o700);
     }
+    imp::create_dir(path)?;
+    // The folder's name is to last as long as what is saved in it. Where the folder above
+    // cannot even be opened, the system decides.
+    let _ = path.parent().map(imp::sync_dir);
     imp::set_mode(path, 0o700)
 }
 
-/// Creates an empty file only its owner may read, unless it exists; then its mode is put right.
+/// Creates an empty file only its owner may read, unless it exists; then it is closed to others.
 /// The database gives its companions (`-wal`, `-shm`) the mode of the main file.
 ///
 /// An existing file is not opened: it may be a database in use, and closing any handle of a file
@@ -31,8 +33,9 @@ pub(crate) fn private_file(path: &Path) -> io::Result<()> {
     options.write(true).create_new(true);
     imp::create_mode(&mut options, 0o600);
     match options.open(path) {
-        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => Err(error),
-        _ => imp::set_mode(path, 0o600),
+        Ok(_) => imp::set_mode(path, 0o600),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => imp::limit_mode(path, 0o600),
+        Err(error) => Err(error),
     }
 }
 
@@ -87,11 +90,12 @@ pub(crate) fn path_bytes(path: &Path) -> &[u8] {
 
 /// Replaces a file as a whole: readers see the old bytes or the new ones, and only the owner sees either.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), crate::Error> {
-    let dir = path.parent().unwrap_or(Path::new("."));
+    let named = path.parent().filter(|it| !it.as_os_str().is_empty());
+    let dir = named.unwrap_or(Path::new("."));
     let written = path.with_extension("writing");
     let io = |it: io::Error| crate::Error::io(path, &it);
     // A folder that is there already belongs to the person; its mode is their business.
-    let made = if dir.as_os_str().is_empty() || dir.exists() { Ok(()) } else { private_dir(dir) };
+    let made = if dir.exists() { Ok(()) } else { private_dir(dir) };
     made.and_then(|()| private_file(&written)).map_err(io)?;
     fs::write(&written, bytes).and_then(|()| fs::File::open(&written)?.sync_all()).map_err(io)?;
     fs::rename(&written, path).and_then(|()| sync_dir(dir)).map_err(io)
@@ -141,6 +145,12 @@ mod imp {
 
     pub(super) fn identity(path: &Path) -> Option<FileId> {
         fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
+    }
+
+    /// Takes away what the mode does not grant, and grants nothing.
+    pub(super) fn limit_mode(path: &Path, mode: u32) -> io::Result<()> {
+        let now = fs::metadata(path)?.permissions().mode() & 0o777;
+        set_mode(path, now & mode)
     }
 
     pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
@@ -198,6 +208,10 @@ mod imp {
 
     pub(super) fn identity(_: &Path) -> Option<FileId> {
         None
+    }
+
+    pub(super) fn limit_mode(_: &Path, _: u32) -> io::Result<()> {
+        Ok(())
     }
 
     pub(super) fn set_mode(_: &Path, _: u32) -> io::Result<()> {

@@ -2,6 +2,8 @@
 
 use clap_complete::{Shell, generate};
 
+use crate::output::Output;
+
 /// Print a completion script for your shell
 ///
 /// For bash: waylore completions bash > ~/.local/share/bash-completion/completions/waylore
@@ -11,9 +13,9 @@ pub(crate) struct CompletionsArgs {
     shell: Shell,
 }
 
-pub(crate) fn run(args: &CompletionsArgs) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     generate(args.shell, &mut crate::tree(), "waylore", &mut script);
-    std::io::Write::write_all(&mut std::io::stdout(), &script)?;
+    output.document(&script)?;
     Ok(0)
 }

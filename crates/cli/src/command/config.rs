@@ -7,6 +7,7 @@ use super::Session;
 use crate::config::{self, Origin};
 use crate::environment::{self, Environment};
 use crate::failure::usage;
+use crate::keychain;
 use crate::output::{BOLD, DIM, count};
 
 /// Show every setting, its value and where that came from; or change one
@@ -46,15 +47,22 @@ enum What {
     },
     /// Encrypt all data, or decrypt it again
     Encryption {
-        /// `on` makes a key file, `passphrase` takes WAYLORE_PASSPHRASE, `off` decrypts
+        /// Where the key is kept, or `off`
         state: Encryption,
     },
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 enum Encryption {
+    /// In the system's keychain, or in a file if there is none
     On,
+    /// In the system's keychain
+    Keychain,
+    /// In a file beside the configuration that only you can read
+    File,
+    /// Nowhere: you give it in WAYLORE_PASSPHRASE each time
     Passphrase,
+    /// Decrypt everything
     Off,
 }
 
@@ -146,6 +154,10 @@ async fn set(
     if overruled {
         session.output.warn(&format!("{} is set and goes before it", environment::variable(key)));
     }
+    if session.output.json {
+        let body = json!({ "key": key, "value": value, "for_project": for_project });
+        session.output.data_json("set", body);
+    }
     let place = if for_project { "for this project" } else { "in your configuration file" };
     session.output.say(&match value {
         Some(value) => format!("`{key}` is now `{value}` {place}"),
@@ -166,7 +178,21 @@ fn encryption(state: Encryption, session: Session<'_>) -> anyhow::Result<()> {
             let none = || usage("no passphrase was given", "give it in WAYLORE_PASSPHRASE");
             ("passphrase", Some(environment::passphrase().ok_or_else(none)?))
         }
-        Encryption::On => ("file", Some(key_of(&environment)?)),
+        Encryption::File => ("file", Some(in_file(&environment)?)),
+        Encryption::Keychain => {
+            let none = || {
+                usage(
+                    "there is no keychain that can be used here",
+                    "unlock it, or keep the key in a file: waylore config encryption file",
+                )
+            };
+            ("keychain", Some(in_keychain(&environment).ok_or_else(none)?))
+        }
+        Encryption::On if now == "file" => ("file", Some(in_file(&environment)?)),
+        Encryption::On => match in_keychain(&environment) {
+            Some(secret) => ("keychain", Some(secret)),
+            None => ("file", Some(in_file(&environment)?)),
+        },
     };
     if now != "none" && wanted != "none" && now != wanted {
         return Err(usage(
@@ -192,21 +218,34 @@ fn encryption(state: Encryption, session: Session<'_>) -> anyhow::Result<()> {
     let verb = if key.is_some() { "encrypted" } else { "decrypted" };
     output
         .line(&format!("{verb} {} with their backups", count(converted, "database", "databases")));
-    if state == Encryption::On {
-        output.hint(&format!(
+    match wanted {
+        "file" => output.hint(&format!(
             "the key is `{}`: without it nothing can be read, so keep a copy elsewhere",
             environment.key_file().display()
-        ));
+        )),
+        "keychain" => {
+            output
+                .hint("the key is in the keychain of this system: without it nothing can be read");
+        }
+        _ => {}
     }
     Ok(())
 }
 
 /// The key in the key file, which is made now if there is none.
-fn key_of(environment: &Environment) -> anyhow::Result<String> {
+fn in_file(environment: &Environment) -> anyhow::Result<String> {
     let path = environment.key_file();
     if !path.exists() {
         engine::write_private(&path, environment::fresh_key().as_bytes())
             .map_err(engine::Error::from)?;
     }
     Ok(std::fs::read_to_string(&path)?)
+}
+
+/// The key in the keychain, which gets one now if it has none; `None` without a usable keychain.
+fn in_keychain(environment: &Environment) -> Option<String> {
+    keychain::read(&environment.data).or_else(|| {
+        let fresh = environment::fresh_key();
+        keychain::write(&environment.data, &fresh).then_some(fresh)
+    })
 }

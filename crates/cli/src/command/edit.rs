@@ -25,7 +25,7 @@ pub(crate) struct EditArgs {
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
     /// The new type
-    #[arg(short, long = "type", value_name = "TYPE")]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// The files it is about
     #[arg(short, long = "file", value_name = "PATH")]

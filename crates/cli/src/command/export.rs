@@ -1,8 +1,7 @@
 //! `waylore export`.
 
 use std::fmt::Write as _;
-use std::io::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{Package, Reach};
 use model::{Memory, Status};
@@ -10,7 +9,7 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::shared::label;
-use crate::output::{SCHEMA, count};
+use crate::output::{Output, SCHEMA, count};
 use crate::wire::{MemoryWire, reach_word};
 
 /// Write memories out: everything as JSON, or the standing ones as Markdown
@@ -54,13 +53,9 @@ pub(crate) async fn run(args: ExportArgs, session: &Session<'_>) -> anyhow::Resu
     match &args.output {
         Some(path) => {
             engine::write_private(path, text.as_bytes()).map_err(engine::Error::from)?;
-            session.output.say(&format!(
-                "{} written to `{}`",
-                count(package.memories.len(), "memory", "memories"),
-                path.display()
-            ));
+            written(path, package.memories.len(), "", session.output);
         }
-        None => std::io::stdout().write_all(text.as_bytes())?,
+        None => session.output.document(text.as_bytes())?,
     }
     Ok(0)
 }
@@ -71,12 +66,17 @@ async fn archive(args: ExportArgs, reach: Reach, session: &Session<'_>) -> anyho
     };
     let path = session.environment.cwd.join(path);
     let contents = session.engine.archive(reach, &path).await?;
-    session.output.say(&format!(
-        "{} written to `{}`, opened and checked",
-        count(usize::try_from(contents.memories).unwrap_or(0), "memory", "memories"),
-        path.display()
-    ));
+    let n = usize::try_from(contents.memories).unwrap_or(0);
+    written(&path, n, ", opened and checked", session.output);
     Ok(0)
+}
+
+fn written(path: &Path, n: usize, how: &str, output: &Output) {
+    if output.json {
+        output.data_json("exported", json!({ "path": path, "memories": n }));
+    }
+    let memories = count(n, "memory", "memories");
+    output.say(&format!("{memories} written to `{}`{how}", path.display()));
 }
 
 fn to_json(package: &Package, now: i64) -> Value {

@@ -42,7 +42,7 @@ enum Verdict {
     Incorrect,
 }
 
-pub(crate) async fn run(args: FlagArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: FlagArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
     let text = || {
         args.text.clone().ok_or_else(|| {
             usage("that needs the right text", "add --text \"what is right instead\"")

@@ -4,7 +4,7 @@ use model::Memory;
 use serde_json::json;
 
 use super::Session;
-use crate::output::{BOLD, DIM};
+use crate::output::{BOLD, DIM, visible};
 use crate::wire::MemoryWire;
 
 /// Show what happened to a memory, and what it said each time
@@ -59,7 +59,7 @@ fn differences(before: Option<&Memory>, after: &Memory) -> Vec<String> {
             res.push(format!("{DIM}{name}:{DIM:#} {new}"));
         }
     };
-    note("text", before.map(|it| it.content.clone()), after.content.clone());
+    note("text", before.map(|it| visible(&it.content)), visible(&after.content));
     note("type", before.map(|it| it.kind.to_string()), after.kind.to_string());
     note("status", before.map(|it| it.status().to_string()), after.status().to_string());
     note("confidence", before.map(|it| it.confidence.to_string()), after.confidence.to_string());

@@ -21,7 +21,7 @@ pub(crate) struct ListArgs {
 #[derive(clap::Args, Debug)]
 pub(crate) struct Which {
     /// Only this type
-    #[arg(short, long = "type", value_name = "TYPE")]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// Only about this file
     #[arg(short, long, value_name = "PATH")]

@@ -7,7 +7,7 @@ use super::shared::label;
 use crate::output::BOLD;
 use crate::wire::MemoryWire;
 
-/// Pin a memory: it never fades and always comes first
+/// Pin a memory: it never fades
 #[derive(clap::Args, Debug)]
 pub(crate) struct PinArgs {
     /// Its id, or the beginning of it

@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use super::Session;
 use super::shared::{label, text_or_stdin};
 use crate::failure::usage;
-use crate::output::{BOLD, DIM};
+use crate::output::{BOLD, DIM, visible};
 use crate::wire::{MemoryWire, reach_word};
 
 /// Keep something about this project
@@ -21,7 +21,7 @@ pub(crate) struct RememberArgs {
     /// The text; read from standard input when absent or `-`
     text: Vec<String>,
     /// What it is: gotcha, decision, preference, pattern, requirement, error_pattern …
-    #[arg(short, long = "type", value_name = "TYPE")]
+    #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
     /// A file it is about; may be given several times
     #[arg(short, long = "file", value_name = "PATH")]
@@ -56,7 +56,7 @@ pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow
     if session.settings.get("memory.enabled") == "false" {
         return Err(usage(
             "memory is turned off in this project",
-            "`waylore config set memory.enabled true --project` turns it on",
+            "`waylore config set memory.enabled true --for-project` turns it on",
         ));
     }
     let teaching = Teaching {
@@ -100,13 +100,17 @@ fn render(res: &Remembered, dry_run: bool, session: &Session<'_>) {
             let text = if *was == memory.content {
                 format!("its wording stays, it is now surer ({})", memory.confidence)
             } else {
-                format!("it said: {was}")
+                format!("it said: {}", visible(was))
             };
             out.say(&format!("{verb} into what was known; {text}"));
         }
         Novelty::Supersedes { old, what } => {
             let tense = if dry_run { "would supersede" } else { "supersedes" };
-            out.say(&format!("{tense} #{} ({what}); it said: {}", old.id.short(), old.content));
+            out.say(&format!(
+                "{tense} #{} ({what}); it said: {}",
+                old.id.short(),
+                visible(&old.content)
+            ));
         }
     }
     if let Some(suggested) = res.suggested {

@@ -1,12 +1,12 @@
 //! `waylore show`.
 
 use engine::Shown;
-use model::{ProjectPath, RelationTarget};
+use model::{MemoryId, ProjectPath, RelationTarget};
 use serde_json::json;
 
 use super::Session;
 use super::shared::{label, status_note};
-use crate::output::{BOLD, DIM, WARN};
+use crate::output::{BOLD, DIM, WARN, visible};
 use crate::wire::MemoryWire;
 
 /// Show everything about a memory
@@ -18,18 +18,19 @@ pub(crate) struct ShowArgs {
 
 pub(crate) async fn run(args: ShowArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let found = session.engine.find(&args.id).await?;
+    let gone = session.engine.gone(&found.memory).await?;
     let shown = session.engine.shown(&found.notebook, vec![found.memory]).await?.remove(0);
     if session.output.json {
         session.output.data_json("memory", json!({ "memory": MemoryWire::from(&shown) }));
     } else {
-        for it in render(&shown) {
+        for it in render(&shown, &gone) {
             session.output.line(&it);
         }
     }
     Ok(0)
 }
 
-fn render(shown: &Shown) -> Vec<String> {
+fn render(shown: &Shown, gone: &[MemoryId]) -> Vec<String> {
     let memory = &shown.memory;
     let mut res = vec![format!(
         "{BOLD}#{}{BOLD:#} · {} · confidence {}{}",
@@ -52,7 +53,7 @@ fn render(shown: &Shown) -> Vec<String> {
         res.push(format!("{WARN}{note}{why}{WARN:#}"));
     }
     res.push(String::new());
-    res.extend(memory.content.lines().map(|it| format!("  {it}")));
+    res.extend(visible(&memory.content).lines().map(|it| format!("  {it}")));
     res.push(String::new());
     let mut field = |name: &str, value: String| {
         if !value.is_empty() {
@@ -66,6 +67,9 @@ fn render(shown: &Shown) -> Vec<String> {
         "relations",
         join(memory.relations.iter().map(|it| {
             let target = match &it.target {
+                RelationTarget::Memory(id) if gone.contains(id) => {
+                    format!("#{} (gone)", id.short())
+                }
                 RelationTarget::Memory(id) => format!("#{}", id.short()),
                 RelationTarget::File(path) => path.to_string(),
             };
@@ -78,7 +82,7 @@ fn render(shown: &Shown) -> Vec<String> {
     let at = memory
         .commit
         .as_ref()
-        .map(|it| format!(", commit {}", &it[..it.len().min(8)]))
+        .map(|it| format!(", commit {}", it.chars().take(8).collect::<String>()))
         .unwrap_or_default();
     let branch = memory.branch.as_ref().map(|it| format!(", branch {it}")).unwrap_or_default();
     field(

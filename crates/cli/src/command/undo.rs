@@ -30,7 +30,7 @@ pub(crate) async fn run(args: UndoArgs, session: &Session<'_>) -> anyhow::Result
     ));
     for (id, memory) in &undone.memories {
         let now = match memory {
-            None => "forgotten again".to_owned(),
+            None => "forgotten: this had created it".to_owned(),
             Some(memory) if memory.states.deleted_at.is_some() => "forgotten".to_owned(),
             Some(memory) => memory.summary.clone(),
         };

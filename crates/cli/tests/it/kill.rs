@@ -19,7 +19,7 @@ const RECORDS: u64 = 30;
 
 #[test]
 fn a_killed_remember_is_kept_when_acknowledged_and_never_twice() {
-    let (desk, mut seeded) = (Desk::new(), Seeded::new(11));
+    let (desk, mut seeded) = (Desk::in_memory(), Seeded::new(11));
     let looks = whole_run(&desk, &["remember", "--new", "--json", "the first of all"]);
     let mut acknowledged = HashMap::new();
     for cycle in 0..CYCLES {
@@ -47,7 +47,7 @@ fn a_killed_remember_is_kept_when_acknowledged_and_never_twice() {
 
 #[test]
 fn a_killed_import_is_taken_whole_or_not_at_all() {
-    let (desk, mut seeded) = (Desk::new(), Seeded::new(12));
+    let (desk, mut seeded) = (Desk::in_memory(), Seeded::new(12));
     let file = desk.root.join("many.json");
     let path = file.to_str().unwrap().to_owned();
     let import = ["import", "--trust", "--json", path.as_str()];
@@ -67,7 +67,7 @@ fn a_killed_import_is_taken_whole_or_not_at_all() {
         let present = desk.contents().len() - acknowledged.len();
         assert!(present == 0 || present == records.len(), "cycle {cycle}: {present} were taken");
         assert!(answer.is_none() || present == records.len(), "cycle {cycle}: {answer:?}");
-        if cycle % 2 == 0 && present == 0 {
+        if cycle.is_multiple_of(2) && present == 0 {
             continue;
         }
         let again = desk.json(&["import", "--trust", &path]);
@@ -79,7 +79,7 @@ fn a_killed_import_is_taken_whole_or_not_at_all() {
 
 #[test]
 fn a_killed_change_is_done_or_not_done_and_a_killed_backup_is_no_backup() {
-    let (desk, mut seeded) = (Desk::new(), Seeded::new(13));
+    let (desk, mut seeded) = (Desk::in_memory(), Seeded::new(13));
     let ids: Vec<String> = (0..8).map(|it| desk.remember(&format!("thing {it}"))).collect();
     let looks = whole_run(&desk, &["backup", "--json"]);
     for cycle in 0..CYCLES {
@@ -108,7 +108,7 @@ fn a_killed_change_is_done_or_not_done_and_a_killed_backup_is_no_backup() {
         for backup in backups["backups"].as_array().unwrap() {
             assert!(backup["problem"].is_null(), "cycle {cycle}: {backup}");
         }
-        if cycle % 20 == 0 {
+        if cycle.is_multiple_of(20) {
             desk.is_healthy(&format!("cycle {cycle}"));
         }
     }
@@ -178,7 +178,7 @@ fn is_kept(desk: &Desk, acknowledged: &HashMap<String, String>, cycle: u64) {
     let n = texts.len();
     texts.dedup();
     assert_eq!(texts.len(), n, "cycle {cycle}: something was kept twice");
-    if cycle % 20 == 0 {
+    if cycle.is_multiple_of(20) {
         desk.is_healthy(&format!("cycle {cycle}"));
     }
 }

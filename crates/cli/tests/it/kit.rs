@@ -30,7 +30,16 @@ pub(crate) fn binary() -> PathBuf {
 
 impl Desk {
     pub(crate) fn new() -> Self {
-        let dir = tempfile::tempdir().unwrap();
+        Self::at(tempfile::tempdir().unwrap())
+    }
+
+    /// A desk in memory where there is such a place: syncing costs nothing there, and what these
+    /// proofs end is the process, not the power.
+    pub(crate) fn in_memory() -> Self {
+        Self::at(tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap())
+    }
+
+    fn at(dir: TempDir) -> Self {
         // A path as the system itself names it, or comparing paths would compare symbolic links.
         let root = dir.path().canonicalize().unwrap();
         let (home, project) = (root.join("home"), root.join("project"));

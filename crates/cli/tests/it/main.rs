@@ -4,6 +4,7 @@
 
 mod kit;
 
+mod carry;
 mod clock;
 mod crowd;
 mod damage;
@@ -15,4 +16,5 @@ mod hostile;
 mod identity;
 mod kill;
 mod notebook;
+mod settings;
 mod wire;

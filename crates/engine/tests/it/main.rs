@@ -1,8 +1,33 @@
 //! The engine by scripts: one binary, one module per promise. The notation is testkit's.
+#![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its answers with them")]
+
+mod finding;
+mod teaching;
+
+mod secrets;
+mod strangers;
+
+mod correcting;
+mod editing;
+mod forgetting;
+mod keeping_out;
+
+mod too_late;
+mod undoing;
+
+mod clocks;
+mod fading;
+
+mod carrying;
+mod known;
+mod purging;
+
+mod damage;
+mod places;
+
+mod simulation;
 
 use expect_test::Expect;
-
-mod smoke;
 
 /// Plays a script in a fresh world and compares every answer.
 fn check(script: &str, expect: Expect) {

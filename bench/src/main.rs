@@ -1,0 +1,44 @@
+//! Speed, measured beside a stated baseline in the same run, printed as one table.
+//!
+//! `cargo run --release -p waylore-bench` runs everything; names select. Not a test: nothing fails.
+#![expect(clippy::print_stdout, reason = "the table is the output")]
+#![expect(clippy::cast_precision_loss, reason = "sizes become rates for people to read")]
+
+mod clock;
+mod crowd;
+mod process;
+mod scan;
+mod store;
+mod table;
+
+use table::Row;
+
+/// A benchmark: its name on the command line, and what runs it.
+struct Bench {
+    name: &'static str,
+    run: fn() -> anyhow::Result<Vec<Row>>,
+}
+
+/// In the order of the table.
+const BENCHES: &[Bench] = &[
+    Bench { name: "store", run: store::run },
+    Bench { name: "large", run: store::run_large },
+    Bench { name: "process", run: process::run },
+    Bench { name: "crowd", run: crowd::run },
+    Bench { name: "secrets", run: scan::run },
+];
+
+fn main() -> anyhow::Result<()> {
+    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let mut rows = Vec::new();
+    for bench in
+        BENCHES.iter().filter(|it| asked.is_empty() || asked.iter().any(|name| name == it.name))
+    {
+        rows.extend((bench.run)()?);
+    }
+    println!("{}", table::render(&rows));
+    let path = std::path::Path::new("target/bench");
+    std::fs::create_dir_all(path)?;
+    std::fs::write(path.join("bench.json"), table::to_json(&rows).to_string())?;
+    Ok(())
+}

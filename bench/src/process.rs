@@ -1,0 +1,71 @@
+//! The whole program, from spawn to exit, beside a program that does nothing.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+use anyhow::Context;
+
+use crate::clock::times;
+use crate::table::{Row, row};
+
+/// The release binary beside this one.
+pub(crate) fn binary() -> anyhow::Result<PathBuf> {
+    let path = std::env::current_exe()?.with_file_name("waylore");
+    anyhow::ensure!(
+        path.exists(),
+        "build it first: cargo build --release -p waylore --features encryption"
+    );
+    Ok(path)
+}
+
+pub(crate) fn command(binary: &Path, home: &Path) -> Command {
+    let mut res = Command::new(binary);
+    res.env("WAYLORE_HOME", home)
+        .current_dir(home)
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .stdin(Stdio::null());
+    res
+}
+
+pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
+    let binary = binary()?;
+    let dir = tempfile::tempdir()?;
+    let home = dir.path();
+    let taught = Command::new(&binary)
+        .env("WAYLORE_HOME", home)
+        .current_dir(home)
+        .args(["--json", "remember", "the rate limiter runs before verifyJwt"])
+        .output()?;
+    let answer: serde_json::Value =
+        serde_json::from_slice(&taught.stdout).context("remember answers in JSON")?;
+    let id = answer["memory"]["id"].as_str().context("a memory has an id")?.to_owned();
+    let nothing = times(300, |_| {
+        Command::new("true").status().expect("`true` runs");
+    });
+    let show = times(300, |_| {
+        let status = command(&binary, home).args(["show", &id]).status();
+        assert!(status.is_ok_and(|it| it.success()), "show succeeds");
+    });
+    let remember = times(100, |round| {
+        let text = format!("fact number {round} about module{round}");
+        let status = command(&binary, home).args(["remember", "--new", &text]).status();
+        assert!(status.is_ok_and(|it| it.success()), "remember succeeds");
+    });
+    let bytes = std::fs::metadata(&binary)?.len();
+    Ok(vec![
+        row(
+            "`waylore show`, spawn to exit",
+            show.both(),
+            "< 15 ms",
+            format!("`true`: {}", show.against(&nothing)),
+        ),
+        row(
+            "`waylore remember`, spawn to exit, durable",
+            remember.both(),
+            "",
+            format!("`true`: {}", remember.against(&nothing)),
+        ),
+        row("binary, stripped", format!("{:.1} MB", bytes as f64 / 1e6), "< 15 MB", ""),
+    ])
+}

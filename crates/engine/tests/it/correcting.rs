@@ -1,0 +1,196 @@
+//! The ways a memory can be wrong, and saying that it is right.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn right_confirms() {
+    check(
+        r"
+            parcel the cache lives in redis
+            import
+            list
+            flag m1 right
+            show m1
+        ",
+        expect![[r#"
+            m1 added
+            m1 gotcha 0.85 "the cache lives in redis" [tainted]
+            m1 gotcha "the cache lives in redis"
+            m1 gotcha 0.95 "the cache lives in redis"
+              v2 user_taught global confidence 0.95 by import:parcel.json verified
+        "#]],
+    );
+}
+
+#[test]
+fn outdated_retires() {
+    check(
+        r"
+            teach retry limit is 3
+            flag m1 outdated
+            list
+            list --all
+            flag m1 outdated
+            flag m1 right
+            restore m1
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deprecated] (outdated)
+            nothing
+            m1 module_insight 0.90 "retry limit is 3" [deprecated] (outdated)
+            error: m1 is deprecated already: outdated
+              `waylore restore m1` brings it back
+            error: m1 is deprecated already: outdated
+              `waylore restore m1` brings it back
+            m1 module_insight "retry limit is 3"
+            m1 module_insight 0.90 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn outdated_with_a_text_replaces() {
+    check(
+        r"
+            write src/a.rs
+            teach --tag net --module api --file src/a.rs retry limit is 3
+            flag m1 outdated retry limit is 5
+            list --all
+            show m2
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3" tags=net files=src/a.rs modules=api
+            m1 module_insight "retry limit is 3" tags=net files=src/a.rs modules=api [deprecated] (outdated, superseded by m2)
+              replaced by m2 module_insight "retry limit is 5" tags=net files=src/a.rs modules=api
+            m2 module_insight 0.90 "retry limit is 5" tags=net files=src/a.rs modules=api
+            m1 module_insight 0.90 "retry limit is 3" tags=net files=src/a.rs modules=api [deprecated] (outdated, superseded by m2)
+            m2 module_insight 0.90 "retry limit is 5" tags=net files=src/a.rs modules=api
+              v1 user_taught module confidence 0.90 by user verified
+              supersedes m1
+        "#]],
+    );
+}
+
+#[test]
+fn incorrect_needs_what_is_right() {
+    check(
+        r"
+            teach retry limit is 3
+            flag m1 incorrect
+            flag m1 incorrect retry limit is 3
+            flag m1 incorrect there is no retry limit
+            list --all
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            error: the text is empty
+            error: that is what the memory says already
+              say what is right instead
+            m1 module_insight "retry limit is 3" [deprecated] (incorrect, superseded by m2)
+              replaced by m2 module_insight "there is no retry limit"
+            m2 module_insight 0.90 "there is no retry limit"
+            m1 module_insight 0.90 "retry limit is 3" [deprecated] (incorrect, superseded by m2)
+        "#]],
+    );
+}
+
+#[test]
+fn partly_wrong_is_a_new_version() {
+    check(
+        r"
+            teach retry limit is 3 in the client
+            flag m1 partly retry limit is 3 in the server
+            flag m1 partly retry limit is 3 in the server
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3 in the client"
+            m1 module_insight "retry limit is 3 in the server"
+            error: that is what the memory says already
+              say what is right instead
+            remember by user: v1 "retry limit is 3 in the client"
+            flag by user: v2 "retry limit is 3 in the server"
+        "#]],
+    );
+}
+
+#[test]
+fn what_rests_on_a_corrected_one_waits_for_review() {
+    check(
+        r"
+            teach the cache lives in redis
+            parcel --rests-on m1 flushing redis empties the cache
+            import --vouched
+            flag m1 outdated the cache lives in memcached
+            list
+            undo
+            list
+            flag m1 partly the cache lives in redis 7
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 added
+            m1 module_insight "the cache lives in redis" [deprecated] (outdated, superseded by m3)
+              replaced by m3 module_insight "the cache lives in memcached"
+              for review: m2
+            m3 module_insight 0.90 "the cache lives in memcached"
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned [needs_review]
+            undid flag
+            m2 gotcha "flushing redis empties the cache" pinned
+            m3 never was
+            m1 module_insight "the cache lives in redis"
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned
+            m1 module_insight 0.90 "the cache lives in redis"
+            m1 module_insight "the cache lives in redis 7"
+              for review: m2
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned [needs_review]
+            m1 module_insight 0.90 "the cache lives in redis 7"
+        "#]],
+    );
+}
+
+#[test]
+fn what_superseded_a_corrected_one_waits_for_review() {
+    check(
+        r"
+            teach retry limit is 3
+            teach retry limit is 5
+            restore m1
+            flag m1 incorrect the retry limit was never 3
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            m1 module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deprecated] (incorrect, superseded by m3)
+              replaced by m3 module_insight "the retry limit was never 3"
+              for review: m2
+            m3 module_insight 0.90 "the retry limit was never 3"
+            m2 module_insight 0.90 "retry limit is 5" [needs_review]
+        "#]],
+    );
+}
+
+#[test]
+fn a_correction_of_a_users_memory_holds_everywhere() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            flag m1 outdated prefer spaces over tabs
+            at other
+            list
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m1 preference "prefer tabs over spaces" [deprecated] (outdated, superseded by m2)
+              replaced by m2 preference "prefer spaces over tabs"
+            m2 preference 0.90 "prefer spaces over tabs" user
+        "#]],
+    );
+}

@@ -1,0 +1,159 @@
+//! Damage is noticed, said, and mended where it can be.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn a_damaged_memory_is_withheld_and_complained_about() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            teach the pool has 8 connections
+            damage m1
+            list
+            search pool
+            search launch
+            find m1
+            edit m1 it was never hidden
+            doctor
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m2 new: module_insight "the pool has 8 connections"
+            m2 module_insight 0.90 "the pool has 8 connections"
+            ! memory m1 is damaged and withheld: its content does not match its hash
+            m2 "the pool has 8 connections" by pool
+            nothing
+            ! memory m1 is damaged and withheld: its content does not match its hash
+            error: no memory matches `m1`
+            ! memory m1 is damaged and withheld: its content does not match its hash
+            error: no memory matches `m1`
+            ! memory m1 is damaged and withheld: its content does not match its hash
+            Bad project notebook: memory m1 is damaged and withheld: its content does not match its hash (and 1 more)
+            Doubtful project backups: there are none
+            Doubtful user backups: there are none
+            ! memory m1 is damaged and withheld: its content does not match its hash
+        "#]],
+    );
+}
+
+#[test]
+fn upkeep_does_not_tidy_a_damaged_notebook() {
+    check(
+        r"
+            teach --type work_state half of the parser is written
+            teach the launch code is hidden under the mat
+            damage m2
+            live 30
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: work_state "half of the parser is written"
+            m2 new: module_insight "the launch code is hidden under the mat"
+            faded: m1
+            found: memory m2 is damaged and withheld: its content does not match its hash
+            found: the search index disagrees with the memories: `~/data/desk/projects/01a1dc81-da60-715c-8289-ec2d0a9167ec/memory.db` is damaged: database disk image is malformed
+            backed up (user)
+            ! memory m2 is damaged and withheld: its content does not match its hash
+            m1 work_state 0.05 "half of the parser is written"
+            ! memory m2 is damaged and withheld: its content does not match its hash
+        "#]],
+    );
+}
+
+#[test]
+fn a_backup_mends_it() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            backup
+            damage m1
+            list
+            doctor --fix
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            backed up
+            backed up (user)
+            nothing
+            ! memory m1 is damaged and withheld: its content does not match its hash
+            brought back 1 damaged memories from a backup, exactly as they were saved
+            rebuilt the search index from the memories
+            m1 module_insight 0.90 "the launch code is hidden under the mat"
+        "#]],
+    );
+}
+
+#[test]
+fn a_backup_can_be_restored_and_knows_what_it_lacks() {
+    check(
+        r"
+            teach the cache lives in redis
+            backup
+            teach the pool has 8 connections
+            backups
+            restore-backup 1
+            list
+            undo
+            list
+            restore-backup nonsense
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            backed up
+            backed up (user)
+            m2 new: module_insight "the pool has 8 connections"
+            backup 1: 1 memories
+            restored 1 memories
+            m1 module_insight 0.90 "the cache lives in redis"
+            undid remember
+            m1 never was
+            nothing
+            error: no backup is called `nonsense`
+              `waylore restore-backup` lists them
+        "#]],
+    );
+}
+
+#[test]
+fn three_backups_are_kept() {
+    check(
+        r"
+            teach the cache lives in redis
+            backup
+            teach the pool has 8 connections
+            backup
+            teach builds run nightly
+            backup
+            teach --user prefer tabs over spaces
+            backup
+            backups
+            backups --user
+            restore-backup 2 --user
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            backed up
+            backed up (user)
+            m2 new: module_insight "the pool has 8 connections"
+            backed up
+            backed up (user)
+            m3 new: module_insight "builds run nightly"
+            backed up
+            backed up (user)
+            m4 new: preference "prefer tabs over spaces" user
+            backed up
+            backed up (user)
+            backup 1: 3 memories
+            backup 2: 3 memories
+            backup 3: 2 memories
+            backup 1: 1 memories
+            backup 2: 0 memories
+            backup 3: 0 memories
+            restored 0 memories
+        "#]],
+    );
+}

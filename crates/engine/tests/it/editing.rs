@@ -1,0 +1,171 @@
+//! Changing a memory by hand: edit, pin, forget, restore.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn an_edit_makes_a_version() {
+    check(
+        r"
+            write src/a.rs
+            teach retry limit is 3
+            edit m1 retry limit is 4
+            edit m1 --tag net --tag http --file src/a.rs --module api
+            edit m1 --tag - --file -
+            edit m1 --type decision --confidence 500
+            show m1
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 4"
+            m1 module_insight "retry limit is 4" tags=net,http files=src/a.rs modules=api
+            m1 module_insight "retry limit is 4" modules=api
+            m1 decision "retry limit is 4" modules=api
+            m1 decision 0.50 "retry limit is 4" modules=api
+              v5 user_taught module confidence 0.50 by user verified
+            remember by user: v1 "retry limit is 3"
+            edit by user: v2 "retry limit is 4"
+            edit by user: v3 "retry limit is 4" tags=net,http files=src/a.rs modules=api
+            edit by user: v4 "retry limit is 4" modules=api
+            edit by user: v5 "retry limit is 4" modules=api
+        "#]],
+    );
+}
+
+#[test]
+fn an_edit_that_changes_nothing_is_refused() {
+    check(
+        r"
+            teach --tag net retry limit is 3
+            edit m1 retry limit is 3
+            edit m1 --tag net
+            edit m1 --type nonsense
+            edit m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3" tags=net
+            error: that changes nothing
+              say what to change: --text, --type, --tag, --file …
+            error: that changes nothing
+              say what to change: --text, --type, --tag, --file …
+            error: unknown type `nonsense` (one of: gotcha, decision, preference, pattern, requirement, error_pattern, module_insight, prefetch_pattern, work_state, causal_dependency, task_calibration, e2e_observation, dead_end, work_unit_outcome, workflow_recipe, context_cost)
+            error: that changes nothing
+              say what to change: --text, --type, --tag, --file …
+        "#]],
+    );
+}
+
+#[test]
+fn pinning_twice_changes_nothing() {
+    check(
+        r"
+            teach retry limit is 3
+            pin m1
+            pin m1
+            unpin m1
+            unpin m1
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" pinned
+            nothing to change
+            m1 module_insight "retry limit is 3"
+            nothing to change
+            remember by user: v1 "retry limit is 3"
+            pin by user: v2 "retry limit is 3" pinned
+            pin by user: v3 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn ids_are_found_by_their_beginning() {
+    check(
+        r"
+            teach retry limit is 3
+            find m1
+            find zz
+            find 12345678
+            find #00000000
+            edit 1 xyz
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3"
+            error: `zz` is not the id of a memory
+              an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+            error: no memory matches `12345678`
+            error: no memory matches `#00000000`
+            error: `1` is not the id of a memory
+              an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+        "#]],
+    );
+}
+
+#[test]
+fn the_whole_life_of_a_memory_is_on_record() {
+    check(
+        r"
+            teach retry limit is 3
+            edit m1 retry limit is 4
+            pin m1
+            flag m1 right
+            forget m1
+            restore m1
+            teach retry limit is 4
+            teach retry limit is 9
+            history m1
+            history m2
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 4"
+            m1 module_insight "retry limit is 4" pinned
+            m1 module_insight "retry limit is 4" pinned
+            m1 module_insight "retry limit is 4" pinned [deleted]
+            m1 module_insight "retry limit is 4" pinned
+            m1 again: module_insight "retry limit is 4" pinned
+            m2 supersedes m1 (the number was `4`, now it is `9`): module_insight "retry limit is 9"
+            remember by user: v1 "retry limit is 3"
+            edit by user: v2 "retry limit is 4"
+            pin by user: v3 "retry limit is 4" pinned
+            verify by user: v4 "retry limit is 4" pinned
+            forget by user: v5 "retry limit is 4" pinned [deleted]
+            restore by user: v6 "retry limit is 4" pinned
+            merge by user: v7 "retry limit is 4" pinned
+            supersede by user: v8 "retry limit is 4" pinned [deprecated] (superseded by m2)
+            supersede by user: v1 "retry limit is 9"
+        "#]],
+    );
+}
+
+#[test]
+fn an_ambiguous_beginning_is_said_in_both_notebooks() {
+    check(
+        r"
+            parcel --short abcd1111 the cache lives in redis
+            import --vouched
+            parcel --empty
+            parcel --short abcd2222 the pool has 8 connections
+            import --vouched --user
+            find abcd
+            find abcd1
+            find #ABCD2222
+            forget abcd
+            list
+        ",
+        expect![[r#"
+            m1 added
+            m2 added
+            error: `abcd` matches 2 memories: m1, m2
+            m1 gotcha "the cache lives in redis" pinned
+            m2 gotcha "the pool has 8 connections" pinned
+            error: `abcd` matches 2 memories: m1, m2
+            m1 gotcha 1.00 "the cache lives in redis" pinned
+            m2 gotcha 1.00 "the pool has 8 connections" user pinned
+        "#]],
+    );
+}

@@ -1,0 +1,147 @@
+//! Forgetting is soft, and a memory can always say what it said before.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn what_is_forgotten_is_out_of_sight_until_it_is_restored() {
+    check(
+        r"
+            teach retry limit is 3
+            forget m1
+            list
+            search retry
+            list --all
+            forget m1
+            restore m1
+            restore m1
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deleted]
+            nothing
+            nothing
+            m1 module_insight 0.90 "retry limit is 3" [deleted]
+            error: m1 is forgotten already
+              `waylore restore m1` brings it back, `waylore purge m1` removes it for good
+            m1 module_insight "retry limit is 3"
+            error: m1 is not forgotten
+              `waylore history` shows what it said before; `--version N` goes back to it
+            m1 module_insight 0.90 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn what_is_forgotten_is_not_changed() {
+    check(
+        r"
+            teach retry limit is 3
+            forget m1
+            edit m1 retry limit is 4
+            pin m1
+            flag m1 right
+            flag m1 outdated
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deleted]
+            error: m1 is forgotten
+              `waylore restore m1` brings it back
+            error: m1 is forgotten
+              `waylore restore m1` brings it back
+            error: m1 is forgotten
+              `waylore restore m1` brings it back
+            error: m1 is forgotten
+              `waylore restore m1` brings it back
+            remember by user: v1 "retry limit is 3"
+            forget by user: v2 "retry limit is 3" [deleted]
+        "#]],
+    );
+}
+
+#[test]
+fn several_are_forgotten_as_one() {
+    check(
+        r"
+            teach the pool has 8 connections
+            teach the cache lives in redis
+            forget m1 m2 m1
+            list
+            undo
+            list
+            forget m1 nonsense
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the pool has 8 connections"
+            m2 new: module_insight "the cache lives in redis"
+            m1 module_insight "the pool has 8 connections" [deleted]
+            m2 module_insight "the cache lives in redis" [deleted]
+            nothing
+            undid forget
+            m2 module_insight "the cache lives in redis"
+            m1 module_insight "the pool has 8 connections"
+            m2 module_insight 0.90 "the cache lives in redis"
+            m1 module_insight 0.90 "the pool has 8 connections"
+            error: `nonsense` is not the id of a memory
+              an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+            m2 module_insight 0.90 "the cache lives in redis"
+            m1 module_insight 0.90 "the pool has 8 connections"
+        "#]],
+    );
+}
+
+#[test]
+fn an_older_version_can_be_restored() {
+    check(
+        r"
+            teach retry limit is 3
+            edit m1 --tag net retry limit is 4
+            restore m1 1
+            restore m1 7
+            restore m1 3
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 4" tags=net
+            m1 module_insight "retry limit is 3"
+            error: m1 has no version 7
+              `waylore history m1` lists them
+            error: m1 has no version 3
+              `waylore history m1` lists them
+            remember by user: v1 "retry limit is 3"
+            edit by user: v2 "retry limit is 4" tags=net
+            restore by user: v3 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn an_older_version_brings_no_trust_back() {
+    check(
+        r"
+            parcel the cache lives in memcached
+            import
+            edit m1 the cache lives in redis
+            flag m1 right
+            show m1
+            restore m1 1
+            show m1
+        ",
+        expect![[r#"
+            m1 added
+            m1 gotcha "the cache lives in redis" [tainted]
+            m1 gotcha "the cache lives in redis"
+            m1 gotcha 0.95 "the cache lives in redis"
+              v3 user_taught global confidence 0.95 by import:parcel.json verified
+            m1 gotcha "the cache lives in memcached" [tainted]
+            m1 gotcha 0.85 "the cache lives in memcached" [tainted]
+              v4 user_taught global confidence 0.85 by import:parcel.json needs_review
+        "#]],
+    );
+}

@@ -1,0 +1,220 @@
+//! What is purged is gone, and the proof is a search of every byte.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn a_purged_memory_is_nowhere() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            edit m1 the launch code is hidden under the stone
+            backup
+            forget m1
+            teach the pool has 8 connections
+            purge m1
+            list --all
+            search launch code
+            backups
+            find m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m1 module_insight "the launch code is hidden under the stone"
+            backed up
+            backed up (user)
+            m1 module_insight "the launch code is hidden under the stone" [deleted]
+            m2 new: module_insight "the pool has 8 connections"
+            purged m1, not found anywhere
+            m2 module_insight 0.90 "the pool has 8 connections"
+            nothing
+            backup 1: 0 memories
+            error: no memory matches `m1`
+        "#]],
+    );
+}
+
+#[test]
+fn several_are_purged_at_once_across_notebooks() {
+    check(
+        r"
+            teach --user my own launch code is under the mat
+            teach the launch code of the shop is under the stone
+            purge m1 m2
+            list --all
+        ",
+        expect![[r#"
+            m1 new: module_insight "my own launch code is under the mat" user
+            m2 new: module_insight "the launch code of the shop is under the stone"
+            purged m2 m1, not found anywhere
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn what_another_memory_says_too_is_no_trace() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            teach --new by the way the launch code is hidden under the mat
+            purge m1
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m2 new: module_insight "by the way the launch code is hidden under the mat"
+            purged m1, nothing to look for
+            m2 module_insight 0.90 "by the way the launch code is hidden under the mat"
+        "#]],
+    );
+}
+
+#[test]
+fn what_another_project_says_too_is_no_trace() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            at other
+            teach the launch code is hidden under the mat
+            purge m2
+            at shop
+            list
+            purge project
+            at other
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m2 new: module_insight "the launch code is hidden under the mat"
+            purged m2, not found anywhere
+            m1 module_insight 0.90 "the launch code is hidden under the mat"
+            purged m1, not found anywhere
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_short_text_proves_nothing() {
+    check(
+        r"
+            teach name
+            purge m1
+        ",
+        expect![[r#"
+            m1 new: preference "name"
+            purged m1, nothing to look for
+        "#]],
+    );
+}
+
+#[test]
+fn a_project_can_be_purged() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            teach --user prefer tabs over spaces
+            backup
+            purge project
+            list
+            doctor
+            purge project
+            teach the pool has 8 connections
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m2 new: preference "prefer tabs over spaces" user
+            backed up
+            backed up (user)
+            purged m1, not found anywhere
+            m2 preference 0.90 "prefer tabs over spaces" user
+            nothing
+            error: nothing is stored for this project
+            m3 new: module_insight "the pool has 8 connections"
+            m3 module_insight 0.90 "the pool has 8 connections"
+            m2 preference 0.90 "prefer tabs over spaces" user
+        "#]],
+    );
+}
+
+#[test]
+fn everything_can_be_purged() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            teach --user prefer tabs over spaces
+            purge everything
+            list
+            teach retry limit is 3
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m2 new: preference "prefer tabs over spaces" user
+            purged m2 m1, not found anywhere
+            nothing
+            m3 new: module_insight "retry limit is 3"
+            m3 module_insight 0.90 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn what_was_purged_may_be_taught_again() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            purge m1
+            teach the launch code is hidden under the mat
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            purged m1, not found anywhere
+            m2 new: module_insight "the launch code is hidden under the mat"
+            m2 module_insight 0.90 "the launch code is hidden under the mat"
+        "#]],
+    );
+}
+
+#[test]
+fn a_restored_backup_does_not_bring_it_back() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            teach the pool has 8 connections
+            backup
+            purge m1
+            restore-backup 1
+            list --all
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            m2 new: module_insight "the pool has 8 connections"
+            backed up
+            backed up (user)
+            purged m1, not found anywhere
+            restored 1 memories
+            m2 module_insight 0.90 "the pool has 8 connections"
+        "#]],
+    );
+}
+
+#[test]
+fn an_unknown_one_is_not_purged_with_the_others() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            purge m1 deadbeef
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            error: no memory matches `deadbeef`
+            m1 module_insight 0.90 "the launch code is hidden under the mat"
+        "#]],
+    );
+}

@@ -1,0 +1,276 @@
+//! Everything a person did can be taken back for 30 days.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn undo_walks_back() {
+    check(
+        r"
+            teach retry limit is 3
+            edit m1 retry limit is 4
+            pin m1
+            undo
+            undo
+            undo
+            undo
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 4"
+            m1 module_insight "retry limit is 4" pinned
+            undid pin
+            m1 module_insight "retry limit is 4"
+            undid edit
+            m1 module_insight "retry limit is 3"
+            undid remember
+            m1 never was
+            error: there is nothing to undo
+            remember by user, undone: v1 "retry limit is 3"
+            edit by user, undone: v2 "retry limit is 4"
+            pin by user, undone: v3 "retry limit is 4" pinned
+            undo by user: v4 "retry limit is 4"
+            undo by user: v5 "retry limit is 3"
+            undo by user: v6 "retry limit is 3" [deleted]
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_a_supersession_brings_both_back_right() {
+    check(
+        r"
+            teach retry limit is 3
+            teach retry limit is 5
+            undo
+            list --all
+            search retry
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            undid supersede
+            m1 module_insight "retry limit is 3"
+            m2 never was
+            m2 module_insight 0.90 "retry limit is 5" [deleted]
+            m1 module_insight 0.90 "retry limit is 3"
+            m1 "retry limit is 3" by retry
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_a_merge_brings_the_old_wording_back() {
+    check(
+        r"
+            teach --tag net retry limit is 3
+            teach --tag http retry limit is 3 because the upstream throttles
+            undo
+            show m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3" tags=net
+            m1 merged, was "retry limit is 3": module_insight "retry limit is 3 because the upstream throttles" tags=net,http
+            undid merge
+            m1 module_insight "retry limit is 3" tags=net
+            m1 module_insight 0.90 "retry limit is 3" tags=net
+              v3 user_taught global confidence 0.90 by user verified
+        "#]],
+    );
+}
+
+#[test]
+fn forget_restore_undo_in_any_order() {
+    check(
+        r"
+            teach retry limit is 3
+            forget m1
+            restore m1
+            undo
+            list
+            undo
+            list
+            undo
+            list
+            restore m1
+            list
+            undo
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deleted]
+            m1 module_insight "retry limit is 3"
+            undid restore
+            m1 module_insight "retry limit is 3" [deleted]
+            nothing
+            undid forget
+            m1 module_insight "retry limit is 3"
+            m1 module_insight 0.90 "retry limit is 3"
+            undid remember
+            m1 never was
+            nothing
+            m1 module_insight "retry limit is 3"
+            m1 module_insight 0.90 "retry limit is 3"
+            undid restore
+            m1 module_insight "retry limit is 3" [deleted]
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_one_memory_leaves_the_others() {
+    check(
+        r"
+            teach the cache lives in redis
+            teach the pool has 8 connections
+            edit m1 the cache lives in memcached
+            edit m2 the pool has 9 connections
+            undo m1
+            list
+            undo m1
+            list
+            undo m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 new: module_insight "the pool has 8 connections"
+            m1 module_insight "the cache lives in memcached"
+            m2 module_insight "the pool has 9 connections"
+            undid edit
+            m1 module_insight "the cache lives in redis"
+            m2 module_insight 0.90 "the pool has 9 connections"
+            m1 module_insight 0.90 "the cache lives in redis"
+            undid remember
+            m1 never was
+            m2 module_insight 0.90 "the pool has 9 connections"
+            error: there is nothing to undo
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_the_older_half_is_refused_while_the_other_has_moved_on() {
+    check(
+        r"
+            teach retry limit is 3
+            teach retry limit is 5
+            edit m2 --tag net
+            undo m1
+            undo m2
+            undo m1
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            m2 module_insight "retry limit is 5" tags=net
+            error: m2 was changed again since
+              undo that first: `waylore undo m2`
+            undid edit
+            m2 module_insight "retry limit is 5"
+            undid supersede
+            m1 module_insight "retry limit is 3"
+            m2 never was
+            m1 module_insight 0.90 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_a_correction_takes_all_of_it_back() {
+    check(
+        r"
+            teach the cache lives in redis
+            flag m1 incorrect the cache lives in memcached
+            undo
+            list --all
+            flag m1 partly the cache lives in redis 7
+            undo
+            flag m1 right
+            undo
+            show m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m1 module_insight "the cache lives in redis" [deprecated] (incorrect, superseded by m2)
+              replaced by m2 module_insight "the cache lives in memcached"
+            undid flag
+            m2 never was
+            m1 module_insight "the cache lives in redis"
+            m2 module_insight 0.90 "the cache lives in memcached" [deleted]
+            m1 module_insight 0.90 "the cache lives in redis"
+            m1 module_insight "the cache lives in redis 7"
+            undid flag
+            m1 module_insight "the cache lives in redis"
+            m1 module_insight "the cache lives in redis"
+            undid verify
+            m1 module_insight "the cache lives in redis"
+            m1 module_insight 0.90 "the cache lives in redis"
+              v7 user_taught global confidence 0.90 by user verified
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_an_import_forgets_all_of_it_and_it_can_come_again() {
+    check(
+        r"
+            parcel the cache lives in redis
+            parcel the pool has 8 connections
+            import
+            undo
+            list
+            import --vouched
+            list
+            undo
+            list
+        ",
+        expect![[r#"
+            m1 added
+            m2 added
+            undid import
+            m2 never was
+            m1 never was
+            nothing
+            m1 added
+            m2 added
+            m2 gotcha 1.00 "the pool has 8 connections" pinned
+            m1 gotcha 1.00 "the cache lives in redis" pinned
+            undid import
+            m2 gotcha "the pool has 8 connections" [deleted]
+            m1 gotcha "the cache lives in redis" [deleted]
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn undo_spans_both_notebooks_by_time() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            teach the cache lives in redis
+            teach --user commits are signed
+            undo
+            undo
+            undo
+            undo
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: module_insight "the cache lives in redis"
+            m3 new: preference "commits are signed" user
+            undid remember
+            m3 never was
+            undid remember
+            m2 never was
+            undid remember
+            m1 never was
+            error: there is nothing to undo
+        "#]],
+    );
+}

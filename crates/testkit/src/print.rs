@@ -1,0 +1,104 @@
+//! How answers read.
+
+use std::fmt::Write as _;
+
+use engine::{Error, Novelty, Reach, Remembered, Shown};
+use model::{Memory, MemoryId, RelationTarget, Status};
+
+pub(crate) fn error(error: &Error) -> Vec<String> {
+    let mut res = vec![format!("error: {error}")];
+    match error {
+        Error::Refused { hint: Some(hint), .. } => res.push(format!("  {hint}")),
+        Error::Secret { places } => {
+            let line = |it: &engine::SecretPlace| {
+                format!("  {} {}:{} {}", it.part, it.line, it.column, it.kind)
+            };
+            res.extend(places.iter().map(line));
+        }
+        _ => {}
+    }
+    res
+}
+
+/// A memory in a list: what it is worth now, and whatever is not as usual.
+pub(crate) fn shown(name: &str, it: &Shown) -> String {
+    let memory = &it.memory;
+    let mut res = format!("{name} {} {} {:?}", memory.kind, it.current, memory.content);
+    if it.reach == Reach::User {
+        res.push_str(" user");
+    }
+    res + &notes(memory)
+}
+
+/// A memory as a command answers with it.
+pub(crate) fn memory(name: &str, memory: &Memory) -> String {
+    format!("{name} {} {:?}{}", memory.kind, memory.content, notes(memory))
+}
+
+pub(crate) fn notes(memory: &Memory) -> String {
+    let mut res = String::new();
+    let files: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
+    for (what, values) in [("tags", &memory.tags), ("files", &files), ("modules", &memory.modules)]
+    {
+        if !values.is_empty() {
+            let _ = write!(res, " {what}={}", values.join(","));
+        }
+    }
+    if memory.flags.pinned {
+        res.push_str(" pinned");
+    }
+    if memory.status() != Status::Live {
+        let _ = write!(res, " [{}]", memory.status());
+    }
+    if let Some(reason) = &memory.states.deprecated_reason {
+        let _ = write!(res, " ({reason})");
+    }
+    res
+}
+
+/// Everything about a memory that has no place in a list.
+pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
+    let mut res = vec![format!(
+        "  v{} {} {} confidence {} by {}{}{}",
+        it.version,
+        it.source,
+        it.scope,
+        it.confidence,
+        it.created_by,
+        if it.flags.user_verified { " verified" } else { "" },
+        if it.flags.needs_review && it.status() != Status::NeedsReview {
+            " needs_review"
+        } else {
+            ""
+        },
+    )];
+    res.extend(it.relations.iter().map(|it| match &it.target {
+        RelationTarget::Memory(id) => {
+            let auto = if it.auto { " auto" } else { "" };
+            format!("  {} {id}{auto}{}", it.kind, if gone.contains(id) { " (gone)" } else { "" })
+        }
+        RelationTarget::File(path) => format!("  {} {path}", it.kind),
+    }));
+    res
+}
+
+/// What became of a text that was taught; `name` and `old` are names.
+pub(crate) fn remembered(name: &str, old: &str, it: &Remembered) -> Vec<String> {
+    let memory = &it.memory;
+    let fate = match &it.novelty {
+        _ if it.repeated => "known by its key".to_owned(),
+        Novelty::New => "new".to_owned(),
+        Novelty::Merged { was } if *was == memory.content => "again".to_owned(),
+        Novelty::Merged { was } => format!("merged, was {was:?}"),
+        Novelty::Supersedes { what, .. } => format!("supersedes {old} ({what})"),
+    };
+    let user = if it.reach == Reach::User { " user" } else { "" };
+    let mut res =
+        vec![format!("{name} {fate}: {} {:?}{user}{}", memory.kind, memory.content, notes(memory))];
+    res.extend(it.absent.iter().map(|it| format!("  absent: {it}")));
+    res.extend(it.held.map(|it| format!("  held: {it}")));
+    if it.redacted > 0 {
+        res.push(format!("  redacted: {}", it.redacted));
+    }
+    res
+}

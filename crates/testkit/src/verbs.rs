@@ -1,0 +1,47 @@
+//! What each command of a script does. This is the one place where tests touch the engine.
+
+mod carry;
+mod change;
+mod look;
+mod stage;
+mod upkeep;
+
+use engine::Error;
+
+use crate::World;
+use crate::line::Line;
+
+/// Asks the engine and says what it answered, line by line.
+type Verb = fn(&mut World, &Line, &mut Vec<String>) -> Result<(), Error>;
+
+#[rustfmt::skip]
+const VERBS: &[(&str, Verb)] = &[
+    ("teach", change::teach), ("edit", change::edit), ("pin", change::pin), ("unpin", change::pin),
+    ("used", change::used), ("flag", change::flag), ("forget", change::forget),
+    ("restore", change::restore), ("undo", change::undo),
+    ("list", look::list), ("search", look::search), ("show", look::show), ("find", look::find),
+    ("history", look::history), ("settings", look::settings), ("doctor", look::doctor),
+    ("export", carry::export), ("import", carry::import), ("purge", carry::purge),
+    ("maintain", upkeep::maintain), ("backup", upkeep::backup), ("backups", upkeep::backups),
+    ("restore-backup", upkeep::restore_backup), ("set", upkeep::set), ("unset", upkeep::set),
+    ("at", stage::at), ("live", stage::live), ("damage", stage::damage),
+];
+
+/// Changes only the world around the engine.
+type Scene = fn(&mut World, &Line);
+
+#[rustfmt::skip]
+const SCENES: &[(&str, Scene)] = &[
+    ("days", stage::days), ("cd", stage::cd), ("on", stage::on), ("move", stage::rename),
+    ("write", stage::write), ("parcel", carry::parcel),
+];
+
+pub(crate) fn run(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    if let Some((_, scene)) = SCENES.iter().find(|it| it.0 == line.verb) {
+        scene(world, line);
+        return Ok(());
+    }
+    let verb = VERBS.iter().find(|it| it.0 == line.verb);
+    let (_, verb) = verb.unwrap_or_else(|| panic!("a script has no command `{}`", line.verb));
+    verb(world, line, acc)
+}

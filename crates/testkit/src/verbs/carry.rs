@@ -1,0 +1,165 @@
+//! Commands that carry memories out, in, and away.
+
+use engine::{Error, ImportRecord, Intake, Purged, Taken};
+use model::{
+    Actor, Anchor, Counters, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath,
+    Relation, RelationKind, RelationTarget, Scope, SoftStates, Source, Visibility, WorkUnit,
+};
+
+use super::Line;
+use super::change::{on_secret, reach};
+use super::stage::files;
+use crate::World;
+use crate::random::id_bytes;
+
+pub(super) fn export(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let reach = reach(line);
+    let package = world.with(async |engine| engine.export(reach).await)?;
+    acc.push(format!(
+        "{} memories, {} with a past, {} settings",
+        package.memories.len(),
+        package.versions.len(),
+        package.settings.len()
+    ));
+    let record =
+        |(nth, it): (usize, Memory)| ImportRecord { at: nth + 1, memory: Ok(Box::new(it)) };
+    world.parcel = package.memories.into_iter().enumerate().map(record).collect();
+    Ok(())
+}
+
+pub(super) fn import(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let how = Intake {
+        file: "parcel.json".to_owned(),
+        reach: reach(line),
+        vouched: line.has("vouched"),
+        skip: line.has("skip"),
+        on_secret: on_secret(line),
+        dry_run: line.has("dry"),
+    };
+    let records = world.parcel.clone();
+    let res = world.with(async |engine| engine.import(records, how).await)?;
+    for it in &res.taken {
+        acc.push(match it {
+            Taken::Added(id) => format!("{} added", world.name(*id)),
+            Taken::Known(id) => format!("{} known", world.name(*id)),
+            Taken::Erased(id) => format!("{} erased", world.name(*id)),
+        });
+    }
+    acc.extend(res.problems.iter().map(|it| format!("record {}: {}", it.at, it.what)));
+    if !res.written {
+        acc.push("nothing written".to_owned());
+    }
+    Ok(())
+}
+
+/// Puts what a stranger wrote into the parcel.
+pub(super) fn parcel(world: &mut World, line: &Line) {
+    if line.has("empty") {
+        world.parcel.clear();
+        return;
+    }
+    let at = world.parcel.len() + 1;
+    let memory = match line.one("bad") {
+        Some(why) => Err(format!("{why} {}", line.text(0)).trim().to_owned()),
+        None => Ok(Box::new(stranger(world, line))),
+    };
+    world.parcel.push(ImportRecord { at, memory });
+}
+
+/// A memory that claims whatever it likes: it is sure of itself, pinned and verified.
+fn stranger(world: &World, line: &Line) -> Memory {
+    let now = world.now;
+    let target = |id: String| RelationTarget::Memory(id.parse().expect("a relation has a target"));
+    let relation = |id: String| Relation {
+        kind: RelationKind::DerivedFrom,
+        target: target(world.id(&id)),
+        confidence: PerMille::ONE,
+        auto: false,
+    };
+    let text = line.text(0);
+    let taken = line.one("like").and_then(|it| world.id(&it).parse().ok());
+    let id = taken.unwrap_or_else(|| MemoryId::new(now, with_short(line.one("short"))));
+    let hidden = |field: &str| line.one("hide").filter(|it| it == field).map(|_| text.clone());
+    let anchor = |symbol: String| {
+        let file = ProjectPath::parse("src/a.rs").expect("the path is relative");
+        Anchor { file, symbol, hash: String::new() }
+    };
+    let work_unit =
+        |label: String| WorkUnit { methodology: "native".to_owned(), hierarchy: Vec::new(), label };
+    Memory {
+        id,
+        project: None,
+        kind: MemoryType::Core(Kind::Gotcha),
+        source: Source::UserTaught,
+        scope: Scope::Global,
+        visibility: Visibility::Personal,
+        content: line.one("says").unwrap_or_else(|| text.clone()),
+        summary: "a summary that says something else".to_owned(),
+        citation: "else".to_owned(),
+        confidence: PerMille::ONE,
+        tags: line.all("tag"),
+        files: hidden("file").and_then(|it| ProjectPath::parse(&it).ok()).into_iter().collect(),
+        modules: line.all("module"),
+        anchors: hidden("anchor").map(anchor).into_iter().collect(),
+        work_unit: hidden("work_unit").map(work_unit),
+        session: None,
+        provenance: Vec::new(),
+        commit: hidden("commit"),
+        branch: hidden("branch"),
+        relations: line.all("rests-on").into_iter().map(relation).collect(),
+        half_life_days: None,
+        flags: Flags { user_verified: true, pinned: true, ..Flags::default() },
+        states: SoftStates { deprecated_reason: hidden("reason"), ..SoftStates::default() },
+        payload: None,
+        created_by: hidden("author").map_or(Actor::User, Actor::Agent),
+        created_at: now,
+        updated_at: now,
+        version: 1,
+        hlc: Hlc::default(),
+        counters: Counters::default(),
+    }
+}
+
+/// The bytes of an id whose short form is as wished.
+fn with_short(wished: Option<String>) -> [u8; 10] {
+    let mut res = id_bytes();
+    if let Some(number) = wished.and_then(|it| u32::from_str_radix(&it, 16).ok()) {
+        res[6..].copy_from_slice(&number.to_be_bytes());
+    }
+    res
+}
+
+pub(super) fn purge(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let ids: Vec<String> = line.words.iter().map(|it| world.id(it)).collect();
+    let text = line.text(1);
+    let res = match line.word(0) {
+        "secret" => world.with(async |engine| engine.purge_secret(&text).await)?,
+        "secrets" => world.with(async |engine| engine.purge_secrets_found().await)?,
+        "project" => world.with(async |engine| engine.purge_project().await)?,
+        "everything" => world.wait(async |engine| engine?.purge_everything().await)?,
+        _ => world.with(async |engine| engine.purge_memories(&ids).await)?,
+    };
+    say(world, &res, acc);
+    Ok(())
+}
+
+fn say(world: &mut World, res: &Purged, acc: &mut Vec<String>) {
+    let names: Vec<String> = res.memories.iter().map(|it| world.name(*it)).collect();
+    let names = if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
+    let proof = match res.proof.found_in.len() {
+        0 if res.proof.pieces == 0 => "nothing to look for".to_owned(),
+        0 => "not found anywhere".to_owned(),
+        n => format!("still found in {n} files"),
+    };
+    acc.push(format!("purged {names}, {proof}"));
+}
+
+impl World {
+    /// The files of the data folder that hold a text, whatever they are.
+    pub fn files_with(&self, text: &str) -> Vec<String> {
+        let holds = |bytes: Vec<u8>| bytes.windows(text.len()).any(|it| it == text.as_bytes());
+        let found = files(&self.data()).into_iter();
+        let found = found.filter(|it| std::fs::read(it).is_ok_and(holds));
+        found.map(|it| it.to_string_lossy().into_owned()).collect()
+    }
+}

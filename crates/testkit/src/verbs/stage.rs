@@ -1,0 +1,98 @@
+//! Commands that change the world around the engine.
+
+use std::fs;
+
+use engine::Error;
+use model::Actor;
+use store::{Action, Batch};
+
+use super::Line;
+use crate::World;
+
+pub(super) fn days(world: &mut World, line: &Line) {
+    world.sleep(line.word(0).parse().expect("days are counted"));
+}
+
+/// Days with sessions in them, often enough for the notebooks to count as in use.
+pub(super) fn live(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
+    let mut left: i64 = line.word(0).parse().expect("days are counted");
+    while left > 0 {
+        world.sleep(left.min(10));
+        left -= 10;
+        let now = world.now;
+        let (action, actor) = (Action::Promote, Actor::Observer);
+        let batch = Batch { key: None, action, actor, detail: None, now, changes: Vec::new() };
+        world.with(async |engine| {
+            for notebook in engine.notebooks() {
+                notebook.store.apply(batch.clone()).await?;
+            }
+            Ok(())
+        })?;
+    }
+    Ok(())
+}
+
+pub(super) fn at(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    world.go(line.word(0));
+    // A project that is not where it was says how it was recognised.
+    let why = world.with(async |engine| Ok(engine.recognised().map(|it| it.why.reading())))?;
+    acc.extend(why.map(str::to_owned));
+    Ok(())
+}
+
+pub(super) fn cd(world: &mut World, line: &Line) {
+    world.cwd = world.folder(&world.place).join(line.word(0));
+    fs::create_dir_all(&world.cwd).expect("a folder can be made");
+}
+
+pub(super) fn on(world: &mut World, line: &Line) {
+    line.word(0).clone_into(&mut world.machine);
+}
+
+pub(super) fn rename(world: &mut World, line: &Line) {
+    let (from, to) = (world.folder(line.word(0)), world.folder(line.word(1)));
+    fs::rename(from, to).expect("a folder can be moved");
+}
+
+pub(super) fn write(world: &mut World, line: &Line) {
+    let path = world.cwd.join(line.word(0));
+    let folder = path.parent().expect("a file lies in a folder");
+    fs::create_dir_all(folder).and_then(|()| fs::write(&path, "")).expect("a file can be written");
+}
+
+/// Changes the text of a memory behind the engine's back, wherever its database holds it.
+pub(super) fn damage(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
+    let id = world.id(line.word(0));
+    let found = world.with(async |engine| engine.find(&id).await)?;
+    let text = found.memory.content.into_bytes();
+    for path in files(&found.notebook.store.home().dir) {
+        let mut bytes = fs::read(&path).expect("a file can be read");
+        let places: Vec<usize> = bytes
+            .windows(text.len())
+            .enumerate()
+            .filter(|it| it.1 == text)
+            .map(|it| it.0)
+            .collect();
+        for at in &places {
+            bytes[*at] ^= 1;
+        }
+        if !places.is_empty() && path.parent().is_some_and(|it| !it.ends_with("backups")) {
+            fs::write(&path, bytes).expect("a file can be written");
+        }
+    }
+    Ok(())
+}
+
+/// Every file below a folder.
+pub(crate) fn files(root: &std::path::Path) -> Vec<std::path::PathBuf> {
+    let mut res = Vec::new();
+    let mut todo = vec![root.to_owned()];
+    while let Some(dir) = todo.pop() {
+        for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
+            let path = entry.path();
+            if path.is_dir() { todo.push(path) } else { res.push(path) }
+        }
+    }
+    res.sort();
+    res
+}
