@@ -1,0 +1,230 @@
+//! The network: a table of token vectors and six layers of attention and two linear steps.
+//!
+//! Several texts go through together, their tokens one after another without padding: linear
+//! layers see rows, and only attention knows where a text ends.
+
+use crate::attention::{self, QKV};
+use crate::linear::Linear;
+use crate::maths::{self, Norm, Quantised};
+use crate::pack::{Matrix, Reader};
+use crate::simd::{self, Level};
+use crate::{DIMS, MAX_TOKENS};
+
+const N_LAYERS: usize = 6;
+/// The width between the two linear steps of a layer.
+const WIDE: usize = 4 * DIMS;
+const N_TOKENS: usize = 50_265;
+/// Two positions are kept for marks that texts here do not have.
+const FIRST_POSITION: usize = 2;
+/// Rows that pass the linear steps together: enough to use each weight often, few enough to stay in the cache.
+const ROWS: usize = 24;
+
+pub(crate) struct Encoder {
+    level: Level,
+    /// Stays in the program's own bytes: it is most of the model, and a text needs a few rows of it.
+    words: Matrix,
+    positions: Vec<f32>,
+    norm: Norm,
+    layers: Vec<Layer>,
+}
+
+struct Layer {
+    qkv: Linear,
+    mixed: Linear,
+    mixed_norm: Norm,
+    widen: Linear,
+    narrow: Linear,
+    narrow_norm: Norm,
+}
+
+/// What one thread needs while it works: less than ten kilobytes per token.
+#[derive(Default)]
+pub(crate) struct Desk {
+    rows: Vec<f32>,
+    qkv: Vec<f32>,
+    context: Vec<f32>,
+    wide: Vec<f32>,
+    narrow: Vec<f32>,
+    inputs: Quantised,
+    attention: attention::Desk,
+}
+
+impl Encoder {
+    pub(crate) fn load(level: Level) -> Self {
+        let mut reader = Reader::new();
+        let words = reader.matrix(N_TOKENS, DIMS);
+        let mut positions = reader.floats((FIRST_POSITION + MAX_TOKENS) * DIMS);
+        positions.drain(..FIRST_POSITION * DIMS);
+        // Every token is of the first of two types, so its vector belongs to every position.
+        let types = reader.floats(2 * DIMS);
+        for row in positions.as_chunks_mut::<DIMS>().0 {
+            add(row, &types[..DIMS]);
+        }
+        let norm = norm(&mut reader);
+        let layers = (0..N_LAYERS).map(|_| Layer::load(&mut reader)).collect();
+        assert!(reader.is_done(), "the pack holds these tensors and no more");
+        Self { level, words, positions, norm, layers }
+    }
+
+    /// One vector of length one per text; a text is at least one token and at most `MAX_TOKENS`.
+    pub(crate) fn encode(&self, desk: &mut Desk, texts: &[&[u16]]) -> Vec<Vec<f32>> {
+        self.look_up(&mut desk.rows, texts);
+        simd::layer_norm(self.level, &mut desk.rows, &self.norm);
+        for (i, layer) in self.layers.iter().enumerate() {
+            // The vector of a text is that of its first token, so the last layer answers for no other.
+            let firsts_only = i + 1 == N_LAYERS;
+            layer.attend(desk, self.level, texts, firsts_only);
+            if firsts_only {
+                keep_firsts(&mut desk.rows, texts);
+            }
+            layer.think(desk, self.level);
+        }
+        let unit = |row: &[f32; DIMS]| {
+            let mut res = row.to_vec();
+            maths::unit(&mut res);
+            res
+        };
+        desk.rows.as_chunks::<DIMS>().0.iter().map(unit).collect()
+    }
+
+    fn look_up(&self, acc: &mut Vec<f32>, texts: &[&[u16]]) {
+        acc.clear();
+        for text in texts {
+            for (token, position) in text.iter().zip(self.positions.as_chunks::<DIMS>().0) {
+                let row = usize::from(*token);
+                let values = &self.words.values[row * DIMS..][..DIMS];
+                let at = |i: usize| f32::from(values[i].cast_signed()) * self.words.scale(row, i);
+                acc.extend((0..DIMS).map(|i| at(i) + position[i]));
+            }
+        }
+    }
+}
+
+impl Layer {
+    fn load(reader: &mut Reader) -> Self {
+        Self {
+            qkv: linear(reader, QKV, DIMS),
+            mixed: linear(reader, DIMS, DIMS),
+            mixed_norm: norm(reader),
+            widen: linear(reader, WIDE, DIMS),
+            narrow: linear(reader, DIMS, WIDE),
+            narrow_norm: norm(reader),
+        }
+    }
+
+    /// Fills the desk's context from its rows.
+    fn attend(&self, desk: &mut Desk, level: Level, texts: &[&[u16]], firsts_only: bool) {
+        desk.qkv.resize(desk.rows.len() / DIMS * QKV, 0.0);
+        simd::quantise(level, &mut desk.inputs, &desk.rows, DIMS);
+        self.qkv.apply(&mut desk.qkv, level, &desk.inputs);
+
+        let answers = |text: &[u16]| if firsts_only { 1 } else { text.len() };
+        desk.context.resize(texts.iter().map(|it| answers(it)).sum::<usize>() * DIMS, 0.0);
+        let (mut qkv, mut context) = (&desk.qkv[..], &mut desk.context[..]);
+        for text in texts {
+            let (this, rest) = qkv.split_at(text.len() * QKV);
+            let (acc, later) = context.split_at_mut(answers(text) * DIMS);
+            simd::attend(level, acc, &mut desk.attention, this);
+            (qkv, context) = (rest, later);
+        }
+    }
+
+    /// Adds to every row what its context says, and what it makes of that.
+    fn think(&self, desk: &mut Desk, level: Level) {
+        let Desk { rows, context, wide, narrow, inputs, .. } = desk;
+        for (rows, context) in rows.chunks_mut(ROWS * DIMS).zip(context.chunks(ROWS * DIMS)) {
+            narrow.resize(rows.len(), 0.0);
+            wide.resize(rows.len() / DIMS * WIDE, 0.0);
+
+            simd::quantise(level, inputs, context, DIMS);
+            self.mixed.apply(narrow, level, inputs);
+            add(rows, narrow);
+            simd::layer_norm(level, rows, &self.mixed_norm);
+
+            simd::quantise(level, inputs, rows, DIMS);
+            self.widen.apply(wide, level, inputs);
+            simd::gelu(level, wide);
+            simd::quantise(level, inputs, wide, WIDE);
+            self.narrow.apply(narrow, level, inputs);
+            add(rows, narrow);
+            simd::layer_norm(level, rows, &self.narrow_norm);
+        }
+    }
+}
+
+fn linear(reader: &mut Reader, outputs: usize, inputs: usize) -> Linear {
+    let matrix = reader.matrix(outputs, inputs);
+    Linear::new(&matrix, reader.floats(outputs))
+}
+
+fn norm(reader: &mut Reader) -> Norm {
+    Norm { weight: reader.floats(DIMS), bias: reader.floats(DIMS) }
+}
+
+fn keep_firsts(rows: &mut Vec<f32>, texts: &[&[u16]]) {
+    let mut from = 0;
+    for (to, text) in texts.iter().enumerate() {
+        rows.copy_within(from * DIMS..(from + 1) * DIMS, to * DIMS);
+        from += text.len();
+    }
+    rows.truncate(texts.len() * DIMS);
+}
+
+fn add(acc: &mut [f32], other: &[f32]) {
+    for (acc, it) in acc.iter_mut().zip(other) {
+        *acc += it;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::reference;
+    use crate::tokenizer::Tokenizer;
+
+    /// Short, long, empty, code, and what the model was not made for.
+    fn texts() -> Vec<Vec<u16>> {
+        let tokenizer = Tokenizer::load();
+        let long = "The retry limit of the upload worker is read once at start. ".repeat(12);
+        [
+            "",
+            "retry",
+            "where is the session token refreshed in the client",
+            "fn parse(header: &str) -> Option<u16> {\n    header.split(':').nth(1)?.parse().ok()\n}",
+            "東京の天気 🙂 naïve",
+            &long,
+        ]
+        .map(|it| tokenizer.encode(it))
+        .to_vec()
+    }
+
+    fn encode(level: Level, texts: &[Vec<u16>]) -> Vec<Vec<f32>> {
+        let texts: Vec<&[u16]> = texts.iter().map(Vec::as_slice).collect();
+        Encoder::load(level).encode(&mut Desk::default(), &texts)
+    }
+
+    #[test]
+    fn every_level_gives_the_same_bits() {
+        let texts = texts();
+        let bits = |level| -> Vec<u32> {
+            encode(level, &texts).iter().flatten().map(|it| it.to_bits()).collect()
+        };
+        let plain = bits(Level::available()[0]);
+        for level in Level::available() {
+            assert!(bits(level) == plain, "{level:?} differs from the plain form");
+        }
+    }
+
+    #[test]
+    fn vectors_are_those_of_the_textbook() {
+        let texts = texts();
+        for (vector, tokens) in encode(Level::best(), &texts).iter().zip(&texts) {
+            let wanted = reference::embed(tokens);
+            let pairs = || vector.iter().map(|it| f64::from(*it)).zip(&wanted);
+            let cosine: f64 = pairs().map(|(a, b)| a * b).sum();
+            assert!(cosine > 0.999_999, "{cosine} for {} tokens", tokens.len());
+            let worst = pairs().map(|(a, b)| (a - b).abs()).fold(0.0, f64::max);
+            assert!(worst < 2e-4, "{worst} for {} tokens", tokens.len());
+        }
+    }
+}

@@ -1,0 +1,95 @@
+//! However texts come in — alone, together, from many threads, after a release — their vectors are the same.
+
+use std::num::NonZero;
+use std::thread;
+
+use waylore_infer::{DIMS, Embedder};
+
+/// Lengths from nothing to more than the model reads, in no order.
+fn texts() -> Vec<String> {
+    let words = ["retry", "the", "upload", "of", "session", "tokens", "never", "before", "lock"];
+    let text = |i: usize| {
+        let n_words = [3, 40, 0, 150, 12, 1, 600, 25][i % 8];
+        (0..n_words).map(|it| words[(i + it * it) % words.len()]).collect::<Vec<_>>().join(" ")
+    };
+    (0..24).map(text).collect()
+}
+
+fn embed(embedder: &Embedder, texts: &[String]) -> Vec<Vec<f32>> {
+    embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
+}
+
+#[test]
+fn a_batch_is_its_texts_one_by_one() {
+    let texts = texts();
+    for threads in [1, 3, 100] {
+        let embedder = Embedder::with_threads(NonZero::new(threads).unwrap());
+        let together = embed(&embedder, &texts);
+        assert_eq!(together.len(), texts.len());
+        for (vector, text) in together.iter().zip(&texts) {
+            assert_eq!(*vector, embedder.embed_one(text));
+        }
+    }
+}
+
+#[test]
+fn eight_threads_share_one_model() {
+    let texts = texts();
+    let embedder = Embedder::new();
+    let wanted = embed(&Embedder::new(), &texts);
+    thread::scope(|scope| {
+        for i in 0..8 {
+            let (embedder, texts, wanted) = (embedder.clone(), &texts, &wanted);
+            scope.spawn(move || {
+                let from = i * 3;
+                assert_eq!(embed(&embedder, &texts[from..from + 3]), wanted[from..from + 3]);
+                // Whoever is at work keeps the model it began with.
+                embedder.release();
+                assert_eq!(embed(&embedder, &texts[..3]), wanted[..3]);
+            });
+        }
+    });
+}
+
+#[test]
+fn the_model_is_loaded_when_needed_and_released_when_told() {
+    let embedder = Embedder::new();
+    assert!(!embedder.is_loaded());
+    assert!(embedder.embed(&[]).is_empty());
+    assert!(!embedder.is_loaded(), "nothing to embed needs no model");
+    let before = embedder.embed_one("the retry limit");
+    assert!(embedder.clone().is_loaded());
+    embedder.release();
+    embedder.release();
+    assert!(!embedder.is_loaded());
+    assert_eq!(embedder.embed_one("the retry limit"), before);
+    embedder.release();
+    embedder.warm();
+    assert!(embedder.is_loaded());
+}
+
+#[test]
+fn any_text_has_a_vector() {
+    let megabyte = |it: &str| it.repeat((1 << 20) / it.len());
+    let texts = [
+        megabyte("x"),
+        megabyte(" "),
+        megabyte("🙂"),
+        megabyte("lorem ipsum "),
+        megabyte("\u{301}"),
+        megabyte("\0"),
+        "\u{202e}אבג\u{202c}".to_owned(),
+    ];
+    for vector in embed(&Embedder::new(), &texts) {
+        assert_eq!(vector.len(), DIMS);
+        assert!(vector.iter().all(|it| it.is_finite()));
+    }
+}
+
+#[test]
+fn what_is_beyond_the_limit_is_not_read() {
+    let embedder = Embedder::new();
+    let read = " word".repeat(510);
+    assert_eq!(embedder.embed_one(&read), embedder.embed_one(&(read.clone() + " and more")));
+    assert_ne!(embedder.embed_one(&read), embedder.embed_one(&read[..read.len() - 5]));
+}

@@ -1,0 +1,3 @@
+mod batches;
+mod likeness;
+mod vectors;
