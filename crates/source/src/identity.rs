@@ -80,7 +80,13 @@ pub fn same_project(
     let print = print();
     for rule in RULES {
         let holds = |it: &&Known| {
-            (rule.holds)(&Pair { known: it, place, print: &print, still_there: &still_there })
+            (rule.holds)(&Pair {
+                known: it,
+                all: known,
+                place,
+                print: &print,
+                still_there: &still_there,
+            })
         };
         let mut found = known.iter().filter(holds).map(|it| &it.project);
         // Two answers are no answer; a later rule may still know.
@@ -96,6 +102,7 @@ pub fn same_project(
 /// A place beside one known location.
 struct Pair<'a> {
     known: &'a Known,
+    all: &'a [Known],
     place: &'a Place,
     print: &'a Fingerprint,
     still_there: &'a dyn Fn(&Path) -> bool,
@@ -149,9 +156,12 @@ impl Pair<'_> {
         self.print.remote.is_some() && self.known.remote == self.print.remote
     }
 
-    /// At an equal path the place itself has taken over from what was known there.
+    /// Whether the project is nowhere else: as long as one of its places stands, another remote
+    /// means a fork. At an equal path the place itself has taken over from what was known there.
     fn is_gone(&self) -> bool {
-        self.same_path() || !(self.still_there)(&self.known.key_dir)
+        let of_project = self.all.iter().filter(|it| it.project == self.known.project);
+        let mut others = of_project.filter(|it| it.key_dir != self.place.key_dir);
+        others.all(|it| !(self.still_there)(&it.key_dir))
     }
 
     fn never_git(&self) -> bool {
@@ -248,6 +258,36 @@ mod tests {
         for (known, place, gone, verdict, because) in cases {
             assert_eq!(check(&[known], place, gone), verdict, "{because}");
         }
+    }
+
+    #[test]
+    fn a_project_that_stands_in_one_place_has_not_moved_from_another() {
+        let known = |path: &str, key: &str| Known {
+            project: "p0".to_owned(),
+            key_dir: path.into(),
+            dir_key: Some(key.to_owned()),
+            root_commit: Some("r1".to_owned()),
+            remote: Some("m1".to_owned()),
+        };
+        let places = [known("/a/.git", "born:1:1"), known("/b/.git", "born:2:2")];
+        let fork = Place {
+            root: "/c".into(),
+            key_dir: "/c/.git".into(),
+            git_dir: Some("/c/.git".into()),
+            kind: PlaceKind::Git,
+            dir_key: Some("born:3:3".to_owned()),
+            skipped: Vec::new(),
+        };
+        let print = || Fingerprint {
+            root_commit: Some("r1".to_owned()),
+            remote: Some("m2".to_owned()),
+            name: String::new(),
+        };
+        let judged = |gone: &[&str]| {
+            same_project(&places, &fork, print, |it| !gone.iter().any(|gone| it == Path::new(gone)))
+        };
+        assert_eq!(judged(&["/b/.git"]), Match::New, "a fork, while the other clone stands");
+        assert!(matches!(judged(&["/a/.git", "/b/.git"]), Match::Same { why: Why::Moved, .. }));
     }
 
     #[test]
