@@ -6,6 +6,7 @@
 
 mod clock;
 mod crowd;
+mod embed;
 mod process;
 mod scan;
 mod store;
@@ -26,6 +27,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "process", run: process::run },
     Bench { name: "crowd", run: crowd::run },
     Bench { name: "secrets", run: scan::run },
+    Bench { name: "embed", run: embed::run },
 ];
 
 fn main() -> anyhow::Result<()> {

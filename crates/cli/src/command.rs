@@ -23,11 +23,14 @@ mod show;
 mod stats;
 mod undo;
 
-use engine::{Config, Engine, Notebook};
+use std::path::PathBuf;
+
+use engine::{Config, Engine, Key, Notebook};
 
 use crate::Global;
 use crate::config::Settings;
 use crate::environment::{self, Environment};
+use crate::failure;
 use crate::output::Output;
 
 /// In the order of a day: keep, find, change, take back, carry, look after.
@@ -57,6 +60,22 @@ pub(crate) enum Command {
 }
 
 impl Command {
+    /// Whether the command is there to mend: damage does not keep it out.
+    const fn mends(&self) -> bool {
+        matches!(self, Self::Doctor(_) | Self::RestoreBackup(_) | Self::Purge(_))
+            || self.looks_after_settings()
+    }
+
+    /// Whether the command says or corrects what is wrong with the settings, so that they need not
+    /// be right.
+    const fn looks_after_settings(&self) -> bool {
+        match self {
+            Self::Doctor(_) => true,
+            Self::Config(args) => !args.converts(),
+            _ => false,
+        }
+    }
+
     /// Whether the command writes memories, so that a backup may be due afterwards.
     const fn changes_memories(&self) -> bool {
         matches!(
@@ -78,30 +97,46 @@ pub(crate) struct Session<'a> {
     pub(crate) environment: Environment,
     pub(crate) settings: Settings,
     pub(crate) engine: Engine,
+    /// The folder the command works in, against which paths of the project are read.
+    pub(crate) base: PathBuf,
     pub(crate) output: &'a Output,
 }
 
 impl<'a> Session<'a> {
     /// Opens what a command works with. Who comes to mend is let in past damage.
-    async fn open(global: &Global, output: &'a Output, to_mend: bool) -> anyhow::Result<Self> {
+    async fn open(global: &Global, output: &'a Output, command: &Command) -> anyhow::Result<Self> {
         let environment = Environment::read()?;
-        let settings = Settings::load(&environment)?;
+        let to_mend = command.mends();
+        let (settings, key) = if command.looks_after_settings() {
+            let mut settings = Settings::load_anyway(&environment);
+            let key = settings.key(&environment);
+            let key = key.unwrap_or_else(|it| {
+                settings.problems.push(it.to_string());
+                None::<Key>
+            });
+            (settings, key)
+        } else {
+            let settings = Settings::load(&environment)?;
+            let key = settings.key(&environment)?;
+            (settings, key)
+        };
         let config = Config {
             data: environment.data.clone(),
-            key: settings.key(&environment)?,
+            key,
             home: environment.home.clone(),
             types: settings.types.clone(),
             random: environment::random,
         };
-        let start = environment.start(global.project.as_deref());
-        let (engine, trouble) = Engine::open_anyway(config, &start, environment.now).await?;
+        let base = environment.start(global.project.as_deref());
+        let (mut engine, trouble) = Engine::open_anyway(config, &base, environment.now).await?;
         if let Some(trouble) = trouble {
             if !to_mend {
                 return Err(trouble.into());
             }
             output.warn(&format!("the registry of projects cannot be read, so this project is not recognised: {trouble}"));
-            output
-                .hint("`waylore restore-backup --user` lists the backups that can take its place");
+            if let Some(hint) = failure::way_out(&trouble) {
+                output.hint(&hint);
+            }
         }
         if let Some(recognised) = engine.recognised() {
             output.say(&format!(
@@ -115,7 +150,8 @@ impl<'a> Session<'a> {
             other => other?,
         };
         let settings = settings.with_project(&stored);
-        Ok(Self { environment, settings, engine, output })
+        engine.closed = settings.get("memory.enabled") == "false";
+        Ok(Self { environment, settings, engine, base, output })
     }
 
     /// Says what damage was met while answering; damage turns success into a finding.
@@ -136,10 +172,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
     if let Command::Completions(args) = command {
         return completions::run(&args, output);
     }
-    let to_mend =
-        matches!(command, Command::Doctor(_) | Command::RestoreBackup(_) | Command::Purge(_));
     let changes = command.changes_memories();
-    let mut session = Session::open(global, output, to_mend).await?;
+    let mut session = Session::open(global, output, &command).await?;
     let code = match command {
         Command::Remember(args) => remember::run(args, &mut session).await,
         Command::List(args) => list::run(args, &session).await,

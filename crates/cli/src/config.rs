@@ -45,33 +45,55 @@ pub(crate) struct Effective {
 pub(crate) struct Settings {
     pub(crate) values: Vec<Effective>,
     pub(crate) types: Vec<CustomType>,
+    /// What was passed over because it cannot be understood; empty unless read with `anyway`.
+    pub(crate) problems: Vec<String>,
 }
 
 impl Settings {
     /// The settings before any project is known.
     pub(crate) fn load(environment: &Environment) -> anyhow::Result<Self> {
+        let (res, problems) = Self::read(environment);
+        problems.into_iter().next().map_or(Ok(res), Err)
+    }
+
+    /// The settings for those who come to see or to correct them: what cannot be understood is
+    /// passed over and said.
+    pub(crate) fn load_anyway(environment: &Environment) -> Self {
+        let (res, problems) = Self::read(environment);
+        Self { problems: problems.iter().map(ToString::to_string).collect(), ..res }
+    }
+
+    fn read(environment: &Environment) -> (Self, Vec<anyhow::Error>) {
         let path = environment.config_file();
-        let file = read(&path)?;
+        let mut problems = Vec::new();
+        let file = read(&path).unwrap_or_else(|it| {
+            problems.push(it);
+            DocumentMut::new()
+        });
         let mut values = Vec::new();
         for setting in SETTINGS {
             let mut res =
                 Effective { setting, value: setting.default.to_owned(), origin: Origin::Default };
             if let Some(value) = lookup(&file, setting.key) {
-                accept(&mut res, &value, Origin::File).map_err(|it| wrong(&path, it))?;
+                let accepted = accept(&mut res, &value, Origin::File);
+                problems.extend(accepted.err().map(|it| wrong(&path, it)));
             }
             let name = environment::variable(setting.key);
             if let Some(value) = environment::setting(setting.key) {
-                let origin = Origin::Environment(name.clone());
-                accept(&mut res, &value, origin)
-                    .map_err(|it| usage(format!("{name}: {it}"), "unset it or correct it"))?;
+                let accepted = accept(&mut res, &value, Origin::Environment(name.clone()));
+                let wrong = |it| usage(format!("{name}: {it}"), "unset it or correct it");
+                problems.extend(accepted.err().map(wrong));
             }
             values.push(res);
         }
-        if let Some(key) = unknown(&file).first() {
-            let problem = check_setting(key, "").err().unwrap_or_default();
-            return Err(wrong(&path, problem));
+        for key in unknown(&file) {
+            problems.push(wrong(&path, check_setting(&key, "").err().unwrap_or_default()));
         }
-        Ok(Self { values, types: types(&file).map_err(|it| wrong(&path, it))? })
+        let types = types(&file).unwrap_or_else(|it| {
+            problems.push(wrong(&path, it));
+            Vec::new()
+        });
+        (Self { values, types, problems: Vec::new() }, problems)
     }
 
     /// Adds what the project says, below the environment.
@@ -116,7 +138,7 @@ impl Settings {
             "file" => {
                 let path = environment.key_file();
                 fs::read_to_string(&path).map_err(|it| {
-                    let hint = "put the copy you kept there; without the key nothing can be read";
+                    let hint = "put the copy you kept there; without the key nothing can be read, backups neither";
                     environment_failure(
                         format!("the key file `{}` cannot be read: {it}", path.display()),
                         hint,
@@ -217,6 +239,9 @@ fn types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
 pub(crate) fn write(path: &Path, key: &str, value: Option<&str>) -> anyhow::Result<()> {
     let mut file = read(path)?;
     let (section, name) = key.split_once('.').expect("keys of the table have a section");
+    if file.get(section).is_some_and(|it| !it.is_table_like()) {
+        return Err(wrong(path, format!("`{section}` is a value, but should be a section")));
+    }
     match value {
         Some(value) => {
             file[section].or_insert(toml_edit::table())[name] = toml_edit::value(typed(value));

@@ -6,6 +6,8 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::Timestamp;
 
+use crate::failure::{Failure, Kind};
+
 /// Where things are for this person.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
@@ -18,6 +20,7 @@ pub(crate) struct Environment {
 
 impl Environment {
     pub(crate) fn read() -> anyhow::Result<Self> {
+        let cwd = env::current_dir().map_err(|it| nowhere(&it))?;
         let home = env::home_dir().filter(|it| !it.as_os_str().is_empty());
         let xdg = |name: &str, below: &str| {
             let set = env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
@@ -33,7 +36,7 @@ impl Environment {
         let (Some(data), Some(config)) = (data, config) else {
             anyhow::bail!("there is no home directory; set WAYLORE_HOME to a folder for the data");
         };
-        Ok(Self { home, data, config, cwd: env::current_dir()?, now: now() })
+        Ok(Self { home, data, config, cwd, now: now() })
     }
 
     pub(crate) fn config_file(&self) -> PathBuf {
@@ -47,6 +50,15 @@ impl Environment {
     /// The folder a command works in.
     pub(crate) fn start(&self, project: Option<&Path>) -> PathBuf {
         project.map_or_else(|| self.cwd.clone(), |it| self.cwd.join(it))
+    }
+}
+
+/// A shell can stand in a folder that was removed under its feet.
+fn nowhere(error: &std::io::Error) -> Failure {
+    Failure {
+        kind: Kind::Environment,
+        message: format!("the current folder cannot be used, it may have been removed: {error}"),
+        hint: Some("go to a folder that exists with `cd`, then say it again".to_owned()),
     }
 }
 
@@ -73,7 +85,8 @@ pub(crate) fn passphrase() -> Option<String> {
 }
 
 pub(crate) fn editor() -> Option<String> {
-    env::var("VISUAL").or_else(|_| env::var("EDITOR")).ok().filter(|it| !it.is_empty())
+    let said = |name: &str| env::var(name).ok().filter(|it| !it.trim().is_empty());
+    said("VISUAL").or_else(|| said("EDITOR"))
 }
 
 /// Ten random bytes for an id.

@@ -1,10 +1,12 @@
 //! How a failure reaches a person: its kind fixes the exit code, and it says what to do next.
 
+use std::path::PathBuf;
 use std::process::ExitCode;
 
 use engine::{Error, StoreError};
 use serde_json::json;
 
+use crate::environment::Environment;
 use crate::output::Output;
 
 /// The kinds of failure; the number is the exit code.
@@ -49,6 +51,27 @@ pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> anyh
     Failure { kind: Kind::Usage, message: message.into(), hint: Some(hint.into()) }.into()
 }
 
+/// Said with a failure that would otherwise have cost the person a text they had written.
+#[derive(Debug)]
+pub(crate) struct Kept {
+    pub(crate) path: PathBuf,
+    pub(crate) id: String,
+}
+
+impl std::fmt::Display for Kept {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let (path, id) = (self.path.display(), &self.id);
+        write!(f, "your text is kept in `{path}`; `waylore edit {id}` goes on with it")
+    }
+}
+
+/// A command line that cannot be understood, for those who asked for JSON.
+pub(crate) fn misused(error: &clap::Error) -> ExitCode {
+    let output = Output { json: true, quiet: true };
+    let message = error.render().to_string();
+    report(&usage(message.trim_end(), "`waylore --help` lists the commands"), &output)
+}
+
 pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     let failure = explain(error);
     if output.json {
@@ -81,6 +104,15 @@ fn secret_places(error: &anyhow::Error) -> Vec<String> {
 }
 
 fn explain(error: &anyhow::Error) -> Failure {
+    let mut res = explain_cause(error);
+    if let Some(kept) = error.downcast_ref::<Kept>() {
+        let hint = res.hint.map(|it| format!("{it}; ")).unwrap_or_default();
+        res.hint = Some(format!("{hint}{kept}"));
+    }
+    res
+}
+
+fn explain_cause(error: &anyhow::Error) -> Failure {
     if let Some(failure) = error.downcast_ref::<Failure>() {
         return Failure {
             message: failure.message.clone(),
@@ -91,8 +123,17 @@ fn explain(error: &anyhow::Error) -> Failure {
     let Some(known) = error.downcast_ref::<Error>() else {
         return Failure { kind: Kind::Environment, message: format!("{error:#}"), hint: None };
     };
-    let message = known.to_string();
-    let (kind, hint) = match known {
+    let (kind, hint) = judged(known);
+    Failure { kind, message: known.to_string(), hint }
+}
+
+/// What to do about an error of the engine.
+pub(crate) fn way_out(error: &Error) -> Option<String> {
+    judged(error).1
+}
+
+fn judged(error: &Error) -> (Kind, Option<String>) {
+    match error {
         Error::NotFound { .. } => (
             Kind::Finding,
             Some(
@@ -105,14 +146,17 @@ fn explain(error: &anyhow::Error) -> Failure {
             (Kind::Finding, Some("take it out, or let it be replaced with --redact".to_owned()))
         }
         Error::Refused { hint, .. } => (Kind::Usage, hint.clone()),
+        Error::Nothing { .. } => (Kind::Finding, None),
         Error::Source(_) => (Kind::Usage, None),
         Error::Store(error) => store_hint(error),
-    };
-    Failure { kind, message, hint }
+    }
 }
 
 fn store_hint(error: &StoreError) -> (Kind, Option<String>) {
     let said = |text: &str| Some(text.to_owned());
+    if engine::is_about_key(error) {
+        return (Kind::Environment, Some(where_keys_are()));
+    }
     match error {
         StoreError::Full => (
             Kind::Environment,
@@ -139,12 +183,10 @@ fn store_hint(error: &StoreError) -> (Kind, Option<String>) {
             );
             (Kind::Environment, Some(hint))
         }
-        StoreError::WrongKey { .. } => {
-            (Kind::Environment, said("`waylore config` shows where the key is looked for"))
-        }
+        StoreError::WrongKey { .. } => (Kind::Environment, Some(where_keys_are())),
         StoreError::NoEncryption => (
             Kind::Environment,
-            said("install with `cargo install --path crates/cli --features encryption`"),
+            said("install with `cargo install --locked --path crates/cli --features encryption`"),
         ),
         StoreError::Conflict { .. } | StoreError::Missing { .. } | StoreError::Erased { .. } => {
             (Kind::Finding, None)
@@ -154,4 +196,13 @@ fn store_hint(error: &StoreError) -> (Kind, Option<String>) {
             (Kind::Environment, said("`waylore doctor` looks closer"))
         }
     }
+}
+
+/// Where the key may be, and only then what helps when it is not the key.
+fn where_keys_are() -> String {
+    let file = Environment::read().map(|it| format!(" `{}`", it.key_file().display()));
+    format!(
+        "`waylore config get encryption.key` says where the key is looked for: the file{}, the keychain or WAYLORE_PASSPHRASE; if the data was never encrypted, `waylore restore-backup` lists the backups",
+        file.unwrap_or_default()
+    )
 }

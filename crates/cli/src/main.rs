@@ -43,7 +43,7 @@ pub(crate) struct Global {
     /// Work in the project of this folder instead of the current one
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     pub(crate) project: Option<std::path::PathBuf>,
-    /// Say nothing on standard error but errors
+    /// Say nothing on standard error but warnings and errors
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
@@ -52,12 +52,12 @@ fn main() -> ExitCode {
     engine::survive_file_size_limit();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
+        // Help and version are answers; everything else is a usage error with clap's own words.
+        Err(error) if error.use_stderr() && wants_json() => return failure::misused(&error),
         Err(error) => {
-            // Help and version are answers; everything else is a usage error with clap's own words.
-            let code = if error.use_stderr() { 2 } else { 0 };
             // A closed pipe is the reader's choice, not a failure of ours.
             let _ = error.print();
-            return ExitCode::from(code);
+            return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
     let output = Output::new(&cli.global);
@@ -71,6 +71,11 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => failure::report(&error, &output),
     }
+}
+
+/// Whether JSON was asked for, in a command line that could not be understood otherwise.
+fn wants_json() -> bool {
+    std::env::args_os().take_while(|it| it != "--").any(|it| it == "--json")
 }
 
 /// The whole command tree, for completions and the reference.

@@ -16,9 +16,13 @@ pub(crate) const GOOD: Style = AnsiColor::Green.on_default();
 pub(crate) const WARN: Style = AnsiColor::Yellow.on_default();
 pub(crate) const BAD: Style = AnsiColor::Red.on_default().bold();
 
+/// What our styles are written as: the only sequences that may reach a terminal.
+const OURS: [&str; 6] =
+    ["\u{1b}[0m", "\u{1b}[1m", "\u{1b}[2m", "\u{1b}[31m", "\u{1b}[32m", "\u{1b}[33m"];
+
 pub(crate) struct Output {
     pub(crate) json: bool,
-    quiet: bool,
+    pub(crate) quiet: bool,
 }
 
 #[expect(
@@ -33,7 +37,7 @@ impl Output {
     /// A line of data.
     pub(crate) fn line(&self, text: &str) {
         // A reader that went away (`| head`) ends the output, not the program.
-        let _ = writeln!(anstream::stdout(), "{text}");
+        let _ = writeln!(anstream::stdout(), "{}", styled(text));
     }
 
     /// A whole document as it is. Unlike a line, it is worth nothing when it is cut short by
@@ -59,7 +63,14 @@ impl Output {
     /// Talk: progress, what was done on the side, what to do next.
     pub(crate) fn say(&self, text: &str) {
         if !self.quiet && !self.json {
-            let _ = writeln!(anstream::stderr(), "{text}");
+            let _ = writeln!(anstream::stderr(), "{}", styled(text));
+        }
+    }
+
+    /// Talk for somebody who waits and wonders: only on a terminal.
+    pub(crate) fn progress(&self, text: &str) {
+        if std::io::stderr().is_terminal() {
+            self.say(&format!("{DIM}{text} …{DIM:#}"));
         }
     }
 
@@ -79,6 +90,19 @@ impl Output {
     pub(crate) fn error_detail(&self, text: &str) {
         let _ = writeln!(anstream::stderr(), "  {}", visible(text));
     }
+}
+
+/// A line of ours with whatever stands in it: our own styles stay, all else is made visible.
+fn styled(text: &str) -> String {
+    let mut res = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find('\u{1b}') {
+        res.push_str(&visible(&rest[..at]));
+        let style = OURS.iter().find(|it| rest[at..].starts_with(**it));
+        res.push_str(&style.map_or_else(|| visible("\u{1b}"), |it| (*it).to_owned()));
+        rest = &rest[at + style.map_or(1, |it| it.len())..];
+    }
+    res + &visible(rest)
 }
 
 /// A text from anywhere as a terminal may get it: nothing in it moves the cursor, sets a title or
@@ -105,7 +129,7 @@ pub(crate) fn is_conversation() -> bool {
 /// Asks on the terminal; the answer without its line end.
 pub(crate) fn ask(question: &str) -> std::io::Result<String> {
     let mut err = anstream::stderr();
-    write!(err, "{question} ")?;
+    write!(err, "{} ", styled(question))?;
     err.flush()?;
     let mut answer = String::new();
     std::io::stdin().read_line(&mut answer)?;

@@ -55,6 +55,12 @@ pub(crate) fn label(part: &'static str, text: &str) -> Result<(), Error> {
     Err(Error::Secret { places: places(part, text, &findings) })
 }
 
+/// A short text nobody is there to correct — a branch, a project's name, a reason — as it is kept: one
+/// line, its secrets masked.
+pub(crate) fn masked(text: &str, limit: usize) -> String {
+    clean_label(&secrets::redact(text).text, limit)
+}
+
 /// Labels — tags, module names — in one form, each once; a secret in one is always refused.
 pub(crate) fn labels(part: &'static str, given: &[String]) -> Result<Vec<String>, Error> {
     let mut res: Vec<String> = Vec::new();

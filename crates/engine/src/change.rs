@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Actor, MAX_LABEL, Memory, MemoryType, PerMille, Scope, Timestamp, clean_label};
+use model::{Actor, MAX_LABEL, Memory, MemoryType, PerMille, Scope, Timestamp};
 use store::{Action, Batch, Change};
 
 use crate::admit::{self, OnSecret};
@@ -24,6 +24,7 @@ pub struct Edit {
 impl Engine {
     /// Changes what a memory says or is about; the version before stays in its history.
     pub async fn edit(&self, id: &str, edit: Edit) -> Result<(Memory, Memory), Error> {
+        self.refuse_closed()?;
         let Found { notebook, memory: before } = self.find(id).await?;
         refuse_forgotten(&before)?;
         let mut after = before.clone();
@@ -196,5 +197,5 @@ pub(crate) fn by_user(action: Action, now: Timestamp, changes: Vec<Change>) -> B
 
 /// A reason as the record keeps it: one line, no secrets.
 pub(crate) fn reason(text: &str) -> String {
-    clean_label(&secrets::redact(text).text, 4 * MAX_LABEL)
+    admit::masked(text, 4 * MAX_LABEL)
 }

@@ -2,17 +2,19 @@
 
 use std::path::PathBuf;
 
-use model::{Memory, MemoryId, PerMille, Relation, RelationKind, RelationTarget, Scope};
+use model::{Memory, MemoryId, RelationKind, Scope};
 use store::{Action, Batch, Change};
 
 use crate::admit::{self, OnSecret};
 use crate::change::{self, by_user, reason};
+use crate::resolve::successor;
 use crate::{Engine, Error, Found, Notebook, Reach};
 
 /// What a person says about a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Correction {
-    /// It is right: lifts review and taint, and is the only thing that does.
+    /// It is right: lifts review, and is the only thing that lifts taint. Teaching the same again
+    /// lifts review too.
     Right,
     /// It was true once. With a text, that replaces it.
     Outdated { replacement: Option<String> },
@@ -22,6 +24,15 @@ pub enum Correction {
     NotHere { modules: Vec<String>, files: Vec<PathBuf>, cwd: PathBuf },
     /// It was never true; the text says what is.
     Incorrect { text: String },
+}
+
+impl Correction {
+    const fn brings_text(&self) -> bool {
+        match self {
+            Self::Right | Self::NotHere { .. } | Self::Outdated { replacement: None } => false,
+            Self::Outdated { .. } | Self::PartlyWrong { .. } | Self::Incorrect { .. } => true,
+        }
+    }
 }
 
 /// What the correction did.
@@ -42,6 +53,9 @@ const CONFIRMED: u16 = 100;
 
 impl Engine {
     pub async fn correct(&mut self, id: &str, correction: Correction) -> Result<Corrected, Error> {
+        if correction.brings_text() {
+            self.refuse_closed()?;
+        }
         let Found { notebook, memory } = self.find(id).await?;
         refuse_settled(&memory)?;
         match correction {
@@ -101,23 +115,9 @@ impl Engine {
 
     fn replacement(&self, reach: Reach, old: &Memory, text: &str) -> Result<Memory, Error> {
         let text = other_text(old, text)?;
-        let target = RelationTarget::Memory(old.id);
-        let relation = Relation {
-            kind: RelationKind::Supersedes,
-            target,
-            confidence: PerMille::ONE,
-            auto: false,
-        };
         let mut draft = self.draft(reach, old.kind.clone(), &text);
         draft.flags.needs_review = promote::instruction_like(&text).is_some();
-        Ok(Memory {
-            scope: old.scope,
-            tags: old.tags.clone(),
-            files: old.files.clone(),
-            modules: old.modules.clone(),
-            relations: vec![relation],
-            ..draft
-        })
+        Ok(successor(old, draft, false))
     }
 
     /// What names this memory as its ground, marked for review.

@@ -2,9 +2,11 @@
 
 use std::path::Path;
 
-use model::ProjectId;
-use store::{Finding, Store};
+use model::{MemoryId, ProjectId};
+use source::SkipReason;
+use store::Store;
 
+use crate::texts::holding_secrets;
 use crate::{Engine, Error, Notebook, Reach, project};
 
 /// How a check came out.
@@ -30,9 +32,14 @@ impl Engine {
     /// Examines everything; with `fix`, mends what can be mended first.
     pub async fn doctor(&self, fix: bool) -> Result<(Vec<Check>, Vec<String>), Error> {
         let mut done = Vec::new();
-        let mut res = vec![self.project_check()];
+        let mut res = Vec::new();
+        // Which project this is stands in the registry.
+        if !is_locked(&self.user).await {
+            res.push(self.project_check());
+        }
         for skipped in &self.place.skipped {
-            let detail = format!("`{}` was passed over: {:?}", skipped.path.display(), skipped.why);
+            let why = passed_over(skipped.why);
+            let detail = format!("`{}` was passed over: {why}", skipped.path.display());
             let fix = Some("check that this is the repository you mean to work in".to_owned());
             res.push(Check {
                 name: "repository".to_owned(),
@@ -42,7 +49,14 @@ impl Engine {
             });
         }
         res.push(folder_check(&self.config.data));
+        let mut locked = Vec::new();
         for notebook in self.notebooks() {
+            // Without its key nothing can be said about what a file holds, nor about its backups.
+            if is_locked(&notebook.store).await {
+                locked.push(notebook.reach);
+                res.push(store_check(&notebook).await);
+                continue;
+            }
             if fix {
                 match notebook.store.mend(self.now).await {
                     Ok(mended) => done.extend(mended),
@@ -53,11 +67,16 @@ impl Engine {
             res.push(self.backup_check(&notebook));
             res.extend(secret_check(&notebook.store, name_of(notebook.reach)).await);
         }
-        if fix {
-            done.extend(self.adopt_orphans().await?);
+        // A registry that cannot be opened knows its projects all the same.
+        if !locked.contains(&Reach::User) {
+            if fix {
+                done.extend(self.adopt_orphans().await?);
+            }
+            res.extend(self.orphans().await.iter().map(orphan_check));
         }
-        res.extend(self.orphans().await.iter().map(orphan_check));
-        res.push(self.encryption_check());
+        if locked.is_empty() {
+            res.push(self.encryption_check());
+        }
         Ok((res, done))
     }
 
@@ -100,7 +119,7 @@ impl Engine {
         } else {
             Vec::new()
         };
-        self.data().projects().into_iter().filter(|it| !known.contains(it)).collect()
+        self.kept_projects().into_iter().filter(|it| !known.contains(it)).collect()
     }
 
     async fn adopt_orphans(&self) -> Result<Vec<String>, Error> {
@@ -126,6 +145,20 @@ impl Engine {
     }
 }
 
+/// Whether it is the key that keeps a store from being read.
+async fn is_locked(store: &Store) -> bool {
+    store.is_encrypted().await.is_err_and(|it| crate::is_about_key(&it))
+}
+
+const fn passed_over(why: SkipReason) -> &'static str {
+    match why {
+        SkipReason::AtHome => "it lies in the home folder or above it",
+        SkipReason::Broken => "it is no repository",
+        SkipReason::Unreadable => "it cannot be opened",
+        SkipReason::Unproven => "it points to a repository that does not point back",
+    }
+}
+
 fn orphan_check(id: &ProjectId) -> Check {
     Check {
         name: "registry".to_owned(),
@@ -136,13 +169,25 @@ fn orphan_check(id: &ProjectId) -> Check {
 }
 
 fn cannot_mend(reach: Reach, error: &store::Error) -> Check {
-    let fix = Some(restore_hint(reach).to_owned());
+    let fix = Some(way_out(error, reach));
     let name = format!("{} repair", name_of(reach));
     Check { name, health: Health::Bad, detail: error.to_string(), fix }
 }
 
 fn good(name: &str, detail: String) -> Check {
     Check { name: name.to_owned(), health: Health::Good, detail, fix: None }
+}
+
+/// A backup only helps when it is not the key that is wrong: it is encrypted with the same one.
+fn way_out(error: &store::Error, reach: Reach) -> String {
+    if !crate::is_about_key(error) {
+        return restore_hint(reach).to_owned();
+    }
+    let key = "`waylore config get encryption.key` says where the key is looked for: a file, the keychain or WAYLORE_PASSPHRASE";
+    match error {
+        store::Error::WrongKey { .. } => key.to_owned(),
+        _ => format!("{key}; if it was never encrypted, {}", restore_hint(reach)),
+    }
 }
 
 const fn restore_hint(reach: Reach) -> &'static str {
@@ -189,7 +234,7 @@ async fn store_check(notebook: &Notebook) -> Check {
     let findings = match notebook.store.examine().await {
         Ok(findings) => findings,
         Err(error) => {
-            return bad(error.to_string(), restore_hint(notebook.reach));
+            return bad(error.to_string(), &way_out(&error, notebook.reach));
         }
     };
     match findings.first() {
@@ -204,7 +249,7 @@ async fn store_check(notebook: &Notebook) -> Check {
                 String::new()
             };
             bad(
-                format!("{}{more}", sentence(first)),
+                format!("{first}{more}"),
                 "`waylore doctor --fix` mends what it can; `waylore restore-backup` goes back to a backup",
             )
         }
@@ -213,12 +258,8 @@ async fn store_check(notebook: &Notebook) -> Check {
 
 /// Secrets that today's rules find in what was stored before.
 async fn secret_check(store: &Store, whose: &str) -> Option<Check> {
-    let memories = crate::carry::everything(store).await.ok()?;
-    let holding: Vec<String> = memories
-        .iter()
-        .filter(|it| !secrets::scan(&it.content).is_empty())
-        .map(|it| it.id.short())
-        .collect();
+    let holding = holding_secrets(store).await.ok()?;
+    let holding: Vec<String> = holding.into_iter().map(MemoryId::short).collect();
     (!holding.is_empty()).then(|| Check {
         name: format!("{whose} secrets"),
         health: Health::Bad,
@@ -227,39 +268,12 @@ async fn secret_check(store: &Store, whose: &str) -> Option<Check> {
     })
 }
 
-/// A finding as a person reads it.
-pub fn sentence(finding: &Finding) -> String {
-    match finding {
-        Finding::Lost { from, to, known } => {
-            let ids: Vec<String> = known.iter().map(|it| format!("#{}", it.short())).collect();
-            let which =
-                if ids.is_empty() { String::new() } else { format!(", of {}", ids.join(", ")) };
-            format!("{} saved changes are gone ({from} to {to}{which})", to - from + 1)
-        }
-        Finding::Row(row) => match row.id {
-            Some(id) => format!("memory #{} is damaged and withheld: {}", id.short(), row.what),
-            None => format!("a memory is damaged and withheld: {}", row.what),
-        },
-        Finding::Version(row) => format!("an older version of a memory is damaged: {}", row.what),
-        Finding::Count { table, saved, found } => {
-            format!("`{table}` has {found} rows, {saved} were saved")
-        }
-        Finding::Database(what) => format!("the database reports: {what}"),
-        Finding::SearchIndex(what) => {
-            format!("the search index disagrees with the memories: {what}")
-        }
-        Finding::MarkUnreadable => {
-            "the mark that would show a loss cannot be read; the next write renews it".to_owned()
-        }
-    }
-}
-
 impl Engine {
     /// Damage met while answering, in sentences; shown beside every answer it touched.
     pub fn complaints(&self, notebooks: &[Notebook]) -> Vec<String> {
         let mut res: Vec<String> =
-            self.findings(notebooks).iter().map(|it| sentence(&it.1)).collect();
-        if !self.user.exists() && !self.data().projects().is_empty() {
+            self.findings(notebooks).iter().map(|it| it.1.to_string()).collect();
+        if !self.user.exists() && !self.kept_projects().is_empty() {
             res.push("the registry of projects is gone, so none is recognised; `waylore doctor --fix` rebuilds it".to_owned());
         }
         if self.perhaps_known {

@@ -50,6 +50,9 @@ pub struct Engine {
     /// The project is taken for new while others lie here that the registry does not know.
     pub(crate) perhaps_known: bool,
     pub(crate) now: Timestamp,
+    /// Memory is turned off in this project: what is here can be read, judged and taken away, but
+    /// no text comes in.
+    pub closed: bool,
 }
 
 impl Engine {
@@ -64,10 +67,11 @@ impl Engine {
         let user = Store::user(DataDir::new(&config.data).user(), config.key.clone(), now);
         let (project, trouble) = match project::recognise(&user, &place, now).await {
             Ok(project) => (project, None),
-            Err(error) => (ProjectState::New { print: source::fingerprint(&place) }, Some(error)),
+            Err(error) => (ProjectState::New { print: project::fingerprint(&place) }, Some(error)),
         };
         let (own, perhaps_known) = (OnceLock::new(), false);
-        let mut res = Self { config, place, user, project, own, perhaps_known, now };
+        let closed = false;
+        let mut res = Self { config, place, user, project, own, perhaps_known, now, closed };
         if res.project.id().is_none() && res.user.exists() && trouble.is_none() {
             res.perhaps_known = !res.orphans().await.is_empty();
         }
@@ -146,6 +150,14 @@ impl Engine {
         Store::project(self.data().project(id), self.config.key.clone(), self.now)
     }
 
+    /// The projects of which something is kept. A folder may outlive its project: files in it that
+    /// are not ours are never removed.
+    pub(crate) fn kept_projects(&self) -> Vec<ProjectId> {
+        let mut res = self.data().projects();
+        res.retain(|it| self.store_of(*it).exists());
+        res
+    }
+
     /// What is set for this project.
     pub async fn project_settings(&self) -> Result<Vec<(String, String)>, Error> {
         match self.project_store().filter(Store::exists) {
@@ -164,6 +176,17 @@ impl Engine {
         let change = Change::Setting { key: key.to_owned(), value: value.map(str::to_owned) };
         notebook.store.apply(by_user(Action::Settings, self.now, vec![change])).await?;
         Ok(())
+    }
+
+    /// The door is shut for text while memory is turned off.
+    pub(crate) fn refuse_closed(&self) -> Result<(), Error> {
+        if !self.closed {
+            return Ok(());
+        }
+        Err(Error::refused(
+            "memory is turned off in this project",
+            "`waylore config set memory.enabled true --for-project` turns it on",
+        ))
     }
 
     /// A path as typed, as a path of the project.

@@ -26,6 +26,9 @@ pub enum Error {
     /// Say something else; the message says what.
     #[error("{what}")]
     Refused { what: String, hint: Option<String> },
+    /// Nothing is wrong: there is simply nothing to do it to. Unlike `NotFound`, nothing was named.
+    #[error("{what}")]
+    Nothing { what: String },
     #[error(transparent)]
     Store(#[from] store::Error),
     #[error(transparent)]
@@ -35,6 +38,20 @@ pub enum Error {
 impl Error {
     pub(crate) fn refused(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Refused { what: what.into(), hint: Some(hint.into()) }
+    }
+
+    pub(crate) fn nothing(what: impl Into<String>) -> Self {
+        Self::Nothing { what: what.into() }
+    }
+}
+
+/// Whether the right key would help: the file is encrypted, or looks as if it were.
+pub fn is_about_key(error: &store::Error) -> bool {
+    match error {
+        store::Error::WrongKey { .. } => true,
+        // The store cannot tell an encrypted file from noise, and says so.
+        store::Error::Damaged { what, .. } => what.contains("its key is missing"),
+        _ => false,
     }
 }
 

@@ -4,11 +4,14 @@ mod record;
 
 use std::collections::{HashMap, HashSet};
 
-use model::{Actor, MAX_LABEL, Memory, MemoryId, PerMille, ProjectId, RelationTarget, clean_label};
+use model::{
+    Actor, Counters, MAX_LABEL, Memory, MemoryId, PerMille, ProjectId, RelationTarget, Source,
+    Timestamp, Visibility,
+};
 use store::{Action, Batch, Change, Store};
 
 use crate::carry::everything;
-use crate::{Engine, Error, Notebook, OnSecret, Reach};
+use crate::{Engine, Error, Notebook, OnSecret, Reach, admit};
 use record::admitted;
 
 /// One record of a file, as far as it could be read.
@@ -65,8 +68,11 @@ const FROM_A_FILE: PerMille = PerMille::new(850);
 /// What a record meets here.
 #[derive(Default)]
 struct Stock {
-    store: Option<Store>,
     here: HashMap<MemoryId, Memory>,
+    /// Of the ids in the file, those that were erased here for good.
+    erased: HashSet<MemoryId>,
+    /// The ids that came before in the same file.
+    taken: HashSet<MemoryId>,
     /// By their exact text, those that are here or came before in the same file.
     texts: HashMap<String, MemoryId>,
     /// The ids of the other notebook: one id must not mean two memories.
@@ -83,12 +89,14 @@ impl Engine {
         records: Vec<ImportRecord>,
         how: Intake,
     ) -> Result<Imported, Error> {
-        let mut stock = self.stock(how.reach).await?;
+        self.refuse_closed()?;
+        let read = |it: &ImportRecord| it.memory.as_ref().ok().map(|it| it.id);
+        let mut stock = self.stock(how.reach, records.iter().filter_map(read).collect()).await?;
         let mut res = Imported { taken: Vec::new(), problems: Vec::new(), written: false };
         let mut fresh = Vec::new();
         for ImportRecord { at, memory } in records {
             match memory.and_then(|it| admitted(*it, how.on_secret)) {
-                Ok(memory) => res.taken.push(self.place(&mut stock, &mut fresh, memory).await?),
+                Ok(memory) => res.taken.push(self.place(&mut stock, &mut fresh, memory)),
                 Err(what) => res.problems.push(ImportProblem { at, what }),
             }
         }
@@ -98,7 +106,7 @@ impl Engine {
         }
         let Notebook { project, store, .. } = self.notebook(how.reach).await?;
         let change = |it: Memory| {
-            let it = Box::new(as_import(it, project, &stock.renamed, &how));
+            let it = Box::new(as_import(it, project, &stock.renamed, &how, self.now));
             if stock.here.contains_key(&it.id) { Change::Replace(it) } else { Change::Insert(it) }
         };
         let changes: Vec<Change> = fresh.into_iter().map(change).collect();
@@ -109,7 +117,7 @@ impl Engine {
         Ok(res)
     }
 
-    async fn stock(&self, reach: Reach) -> Result<Stock, Error> {
+    async fn stock(&self, reach: Reach, ids: Vec<MemoryId>) -> Result<Stock, Error> {
         let mut res = Stock::default();
         for notebook in self.notebooks() {
             let memories = everything(&notebook.store).await?;
@@ -124,29 +132,22 @@ impl Engine {
                 }
                 res.here.insert(memory.id, memory);
             }
-            res.store = Some(notebook.store);
+            res.erased.extend(notebook.store.erased(ids.clone()).await?);
         }
         Ok(res)
     }
 
     /// Decides about one record.
-    async fn place(
-        &self,
-        stock: &mut Stock,
-        fresh: &mut Vec<Memory>,
-        mut memory: Memory,
-    ) -> Result<Taken, Error> {
-        if let Some(store) = &stock.store
-            && store.is_erased(memory.id).await?
-        {
-            return Ok(Taken::Erased(memory.id));
+    fn place(&self, stock: &mut Stock, fresh: &mut Vec<Memory>, mut memory: Memory) -> Taken {
+        if stock.erased.contains(&memory.id) {
+            return Taken::Erased(memory.id);
         }
         if let Some(known) = stock.texts.get(&memory.content) {
-            return Ok(Taken::Known(*known));
+            return Taken::Known(*known);
         }
         if let Some(here) = stock.here.get(&memory.id) {
             if stock.texts.contains_key(&here.content) {
-                return Ok(Taken::Known(memory.id));
+                return Taken::Known(memory.id);
             }
             memory.version = here.version;
         }
@@ -155,13 +156,13 @@ impl Engine {
             stock.renamed.insert(memory.id, id);
             memory.id = id;
         }
-        if fresh.iter().any(|it| it.id == memory.id) {
-            return Ok(Taken::Known(memory.id));
+        if !stock.taken.insert(memory.id) {
+            return Taken::Known(memory.id);
         }
         stock.texts.insert(memory.content.clone(), memory.id);
         let id = memory.id;
         fresh.push(memory);
-        Ok(Taken::Added(id))
+        Taken::Added(id)
     }
 }
 
@@ -174,13 +175,16 @@ async fn was_taken_back(store: &Store, memory: &Memory) -> Result<bool, Error> {
     Ok(last.is_some_and(|(entry, _)| entry.action == Action::Undo))
 }
 
+/// The memory as it is kept. It is touched now, whoever vouches for it: decay counts from here, so that
+/// an old export does not come back faded. When it was made stays on record.
 fn as_import(
     memory: Memory,
     project: Option<ProjectId>,
     renamed: &HashMap<MemoryId, MemoryId>,
     how: &Intake,
+    now: Timestamp,
 ) -> Memory {
-    let mut res = Memory { project, ..memory };
+    let mut res = Memory { project, updated_at: now, ..memory };
     for relation in &mut res.relations {
         if let RelationTarget::Memory(id) = &mut relation.target {
             *id = *renamed.get(id).unwrap_or(id);
@@ -193,6 +197,13 @@ fn as_import(
         // To pin is a person's to do, and a file's opinion of itself is worth no more than any file's.
         res.flags.pinned = false;
         res.confidence = res.confidence.at_most(FROM_A_FILE);
+        // Nobody here said it or saw it happen: of all sources, the one that is trusted least.
+        res.source = Source::ObserverInferred;
+        res.visibility = Visibility::Personal;
+        res.counters = Counters::default();
+        res.half_life_days = None;
+        res.states.stale_at = None;
+        res.created_at = res.created_at.min(now);
         res.created_by = author(how);
     }
     if promote::instruction_like(&res.content).is_some() {
@@ -203,6 +214,6 @@ fn as_import(
 
 /// Who the record says it was; a nameless file must not make an entry that cannot be read back.
 fn author(how: &Intake) -> Actor {
-    let name = clean_label(&secrets::redact(&how.file).text, MAX_LABEL);
+    let name = admit::masked(&how.file, MAX_LABEL);
     Actor::Import(if name.is_empty() { "a file".to_owned() } else { name })
 }

@@ -9,6 +9,8 @@ mod engine;
 mod project;
 
 mod admit;
+mod texts;
+
 mod find;
 mod remember;
 mod resolve;
@@ -29,9 +31,9 @@ pub use admit::{Admitted, OnSecret};
 pub use carry::Package;
 pub use change::Edit;
 pub use correct::{Corrected, Correction};
-pub use doctor::{Check, Health, sentence};
+pub use doctor::{Check, Health};
 pub use engine::{Config, Engine, Notebook, Reach};
-pub use error::{Error, SecretPlace};
+pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Hit, Shown};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use project::{ProjectState, Recognised};
@@ -39,7 +41,7 @@ pub use purge::{Proof, Purged};
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use settings::{SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
-pub use upkeep::{Maintained, Stats};
+pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
 pub use source::{Place, PlaceKind};

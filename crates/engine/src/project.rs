@@ -1,10 +1,10 @@
 //! Which project this is: the registry in the user's file, asked by place and by fingerprint.
 
-use model::{ProjectId, Timestamp};
+use model::{MAX_LABEL, ProjectId, Timestamp};
 use source::{Fingerprint, Known, Match, Place, Why};
 use store::{Change, PlaceRow, Store};
 
-use crate::Error;
+use crate::{Error, admit};
 
 /// What is known about the project one stands in.
 #[derive(Clone, Debug)]
@@ -42,29 +42,34 @@ impl ProjectState {
     }
 }
 
-/// Finds the project of a place. The usual case is one lookup; git is asked only about new places.
+/// Finds the project of a place. The usual case only reads; git is asked only about new places.
 pub(crate) async fn recognise(
     user: &Store,
     place: &Place,
     now: Timestamp,
 ) -> Result<ProjectState, Error> {
     if !user.exists() {
-        return Ok(ProjectState::New { print: source::fingerprint(place) });
+        return Ok(ProjectState::New { print: fingerprint(place) });
     }
     let here = user.place_at(key_of(place)).await?;
-    if let Some(row) = here.filter(|it| it.dir_key.is_some() && it.dir_key == place.dir_key) {
-        return Ok(ProjectState::Known { id: row.project, name: row.name, recognised: None });
-    }
     let rows = user.places().await?;
+    if let Some(row) = here.filter(|it| it.dir_key.is_some() && it.dir_key == place.dir_key) {
+        let (id, name) = (row.project, named(&row.name));
+        if has_left(&row, &rows) {
+            // It came back. Where the folder cannot be written, it is noticed again next time.
+            let _ = user.put_place(PlaceRow { last_seen: seen(id, &rows, now), ..row }).await;
+        }
+        return Ok(ProjectState::Known { id, name, recognised: None });
+    }
     let known: Vec<Known> = rows.iter().filter(|it| !has_left(it, &rows)).map(known).collect();
     let mut print = None;
     let matched = source::same_project(
         &known,
         place,
-        || print.insert(source::fingerprint(place)).clone(),
+        || print.insert(fingerprint(place)).clone(),
         std::path::Path::exists,
     );
-    let print = print.unwrap_or_else(|| source::fingerprint(place));
+    let print = print.unwrap_or_else(|| fingerprint(place));
     let (project, why) = match matched {
         Match::New => return Ok(ProjectState::New { print }),
         // The lookup above missed it, which a damaged index explains.
@@ -73,14 +78,26 @@ pub(crate) async fn recognise(
     };
     let row = rows.iter().find(|it| it.project.to_string() == project);
     let row = row.expect("a match names one of the rows it was given");
-    let (id, name) = (row.project, row.name.clone());
+    let (id, name) = (row.project, named(&row.name));
     let Some(why) = why else {
         return Ok(ProjectState::Known { id, name, recognised: None });
     };
     // Remembering the new place only saves time; where the folder cannot be written, it is found again.
     let print = Fingerprint { name: name.clone(), ..print };
-    let _ = user.put_place(self::row(place, id, &print, now)).await;
+    let _ = user.put_place(self::row(place, id, &print, seen(id, &rows, now))).await;
     Ok(ProjectState::Known { id, name, recognised: Some(Recognised { why }) })
+}
+
+/// What a repository says about itself, with a name that may be kept and shown.
+pub(crate) fn fingerprint(place: &Place) -> Fingerprint {
+    let print = source::fingerprint(place);
+    Fingerprint { name: named(&print.name), ..print }
+}
+
+/// A project's name comes from a folder or a remote, which anybody may have called anything.
+fn named(name: &str) -> String {
+    let name = admit::masked(name, MAX_LABEL);
+    if name.is_empty() { "unnamed".to_owned() } else { name }
 }
 
 /// Registers a project that seems new. Whoever begins at the same moment gets the same project.
@@ -161,6 +178,12 @@ fn has_left(row: &PlaceRow, rows: &[PlaceRow]) -> bool {
     row.dir_key.is_some() && rows.iter().filter(since).any(same)
 }
 
+/// The moment a project is seen at: after every earlier one, even when the clock went back.
+fn seen(id: ProjectId, rows: &[PlaceRow], now: Timestamp) -> Timestamp {
+    let last = rows.iter().filter(|it| it.project == id).map(|it| it.last_seen).max();
+    last.map_or(now, |it| now.max(it.plus(1)))
+}
+
 fn known(row: &PlaceRow) -> Known {
     Known {
         project: row.project.to_string(),
@@ -168,5 +191,19 @@ fn known(row: &PlaceRow) -> Known {
         dir_key: row.dir_key.clone(),
         root_commit: row.root_commit.clone(),
         remote: row.remote.clone(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_can_be_kept_and_shown_whatever_the_folder_is_called() {
+        assert_eq!(named("shop"), "shop");
+        assert_eq!(named("sh\u{1b}[31m\u{202e}op\n"), "sh [31m op");
+        assert_eq!(named("\u{200b}"), "unnamed");
+        let token = testkit::plant("token");
+        assert!(!named(&format!("shop-{token}")).contains(&token));
     }
 }

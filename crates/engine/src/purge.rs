@@ -3,18 +3,18 @@
 mod proof;
 
 use std::collections::HashSet;
-use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use model::MemoryId;
+use model::{Memory, MemoryId};
 use store::{Action, Change, Store};
 
 use crate::carry::everything;
 use crate::change::by_user;
 use crate::correct::EXCLUDE;
-use crate::{Engine, Error, Found};
+use crate::texts::{ever, secrets_of, texts};
+use crate::{Engine, Error, Found, project};
 pub use proof::Proof;
-use proof::{pieces_of, search_bytes, spare};
+use proof::{is_encrypted, pieces_of, search_bytes, spare};
 
 /// What was removed, and the proof.
 #[derive(Clone, Debug)]
@@ -39,18 +39,21 @@ impl Engine {
             pieces.extend(versions.iter().flat_map(pieces_of));
         }
         let mut res = Vec::new();
+        let (mut encrypted, mut inside) = (false, false);
         for notebook in self.notebooks() {
             let of_this = |it: &&Found| it.notebook.reach == notebook.reach;
             let ids: Vec<MemoryId> = doomed.iter().filter(of_this).map(|it| it.memory.id).collect();
             if !ids.is_empty() {
                 notebook.store.erase(ids.clone(), self.now).await?;
+                inside |= notebook.store.holds(ids.clone()).await?;
+                encrypted |= is_encrypted(&notebook.store).await;
                 res.extend(ids);
             }
             spare(&mut pieces, &notebook.store).await?;
         }
         self.forget_exclusions(&res).await?;
         let proof = search_bytes(&self.config.data, &self.others(), &pieces)?;
-        Ok(Purged { memories: res, proof })
+        Ok(Purged { memories: res, proof: Proof { encrypted, inside, ..proof } })
     }
 
     /// The folders of other projects. They never held what this one erases; if one of them says the
@@ -72,110 +75,126 @@ impl Engine {
         Ok(())
     }
 
-    /// Takes a secret out of every memory, version and backup of this project and the user.
+    /// Takes a secret out of every memory, version and backup of every project and the user.
     pub async fn purge_secret(&self, secret: &str) -> Result<Purged, Error> {
-        if secret.trim().len() < 6 {
+        let secret = secret.trim().to_owned();
+        if secret.len() < 6 {
             return Err(Error::refused(
                 "the secret is shorter than 6 characters",
                 "give the whole secret",
             ));
         }
-        let secret = secret.trim().to_owned();
         let wanted = secret.clone();
         let clean = move |text: &str| {
             text.contains(&wanted).then(|| text.replace(&wanted, "[REDACTED: purged]"))
         };
-        let memories = self.scrub(clean).await?;
-        let pieces = HashSet::from([secret.into_bytes()]);
-        Ok(Purged { memories, proof: self.search_bytes(&pieces)? })
+        self.scrub(HashSet::from([secret]), clean).await
     }
 
-    /// Takes out everything that looks like a secret by today's rules.
+    /// Takes out everything that looks like a secret by today's rules, wherever it is kept.
     pub async fn purge_secrets_found(&self) -> Result<Purged, Error> {
-        let mut pieces = HashSet::new();
-        for notebook in self.notebooks() {
-            for memory in everything(&notebook.store).await? {
-                for found in secrets::scan(&memory.content) {
-                    pieces.insert(memory.content.as_bytes()[found.start..found.end].to_vec());
-                }
-            }
+        let mut found = HashSet::new();
+        for store in self.every_store() {
+            // What cannot be read is met again, and reported, when it is to be cleaned.
+            let all = ever(&store).await.unwrap_or_default();
+            found.extend(all.iter().flat_map(secrets_of));
         }
         let clean = |text: &str| {
             let redacted = secrets::redact(text);
             (!redacted.findings.is_empty()).then_some(redacted.text)
         };
-        let memories = self.scrub(clean).await?;
-        Ok(Purged { memories, proof: self.search_bytes(&pieces)? })
+        self.scrub(found, clean).await
     }
 
     /// Removes everything this project has, and that it ever was here.
     pub async fn purge_project(&mut self) -> Result<Purged, Error> {
         let Some(id) = self.project.id() else {
-            return Err(Error::Refused {
-                what: "nothing is stored for this project".to_owned(),
-                hint: None,
-            });
+            return Err(Error::nothing("nothing is stored for this project"));
         };
         let store = self.store_of(id);
         let (memories, mut pieces) = contents(&store).await;
-        let dir = store.home().dir.clone();
+        let encrypted = is_encrypted(&store).await;
+        let database = store.path();
         drop(store);
         self.close_project();
-        remove_dir(&dir)?;
+        self.data().remove_project(id)?;
         self.user.erase_project(id).await?;
         spare(&mut pieces, &self.user).await?;
         let others = self.others();
-        self.project = crate::ProjectState::New { print: source::fingerprint(&self.place) };
-        Ok(Purged { memories, proof: search_bytes(&self.config.data, &others, &pieces)? })
+        self.project = crate::ProjectState::New { print: project::fingerprint(&self.place) };
+        let proof = search_bytes(&self.config.data, &others, &pieces)?;
+        Ok(Purged { memories, proof: Proof { encrypted, inside: database.exists(), ..proof } })
     }
 
-    /// Removes the whole data folder.
+    /// Removes everything of ours from the data folder, and the folder with it if that was all.
     pub async fn purge_everything(self) -> Result<Purged, Error> {
-        let (mut memories, mut pieces) = contents(&self.user).await;
-        for id in self.data().projects() {
-            let (of_project, more) = contents(&self.store_of(id)).await;
-            memories.extend(of_project);
+        let (mut memories, mut pieces, mut encrypted) = (Vec::new(), HashSet::new(), false);
+        let mut databases = Vec::new();
+        for store in self.every_store() {
+            let (of_store, more) = contents(&store).await;
+            memories.extend(of_store);
             pieces.extend(more);
+            encrypted |= is_encrypted(&store).await;
+            databases.push(store.path());
         }
-        let root = self.config.data.clone();
+        let data = self.data();
         drop(self);
-        remove_dir(&root)?;
-        Ok(Purged { memories, proof: search_bytes(&root, &[], &pieces)? })
+        data.remove_everything()?;
+        let inside = databases.iter().any(|it| it.exists());
+        let proof = search_bytes(&data.root, &[], &pieces)?;
+        Ok(Purged { memories, proof: Proof { encrypted, inside, ..proof } })
     }
 
+    /// Cleans every store of `wanted`, and looks for it afterwards. One that cannot be cleaned keeps
+    /// no other from being so.
     async fn scrub(
         &self,
+        wanted: HashSet<String>,
         clean: impl Fn(&str) -> Option<String> + Clone + Send + 'static,
-    ) -> Result<Vec<MemoryId>, Error> {
-        let mut res = Vec::new();
-        for notebook in self.notebooks() {
-            res.extend(notebook.store.scrub(clean.clone()).await?);
+    ) -> Result<Purged, Error> {
+        let (mut memories, mut failed) = (Vec::new(), None);
+        let (mut encrypted, mut inside) = (false, false);
+        for store in self.every_store() {
+            match store.scrub(clean.clone()).await {
+                Ok(cleaned) => memories.extend(cleaned),
+                Err(error) => failed = failed.or(Some(error)),
+            }
         }
-        Ok(res)
+        if let Some(error) = failed {
+            return Err(error.into());
+        }
+        for store in self.every_store() {
+            encrypted |= is_encrypted(&store).await;
+            inside |= ever(&store).await?.iter().any(|it| says(it, &wanted));
+        }
+        let pieces = wanted.into_iter().map(String::into_bytes).collect();
+        let proof = search_bytes(&self.config.data, &[], &pieces)?;
+        Ok(Purged { memories, proof: Proof { encrypted, inside, ..proof } })
     }
 
-    fn search_bytes(&self, pieces: &HashSet<Vec<u8>>) -> Result<Proof, Error> {
-        search_bytes(&self.config.data, &[], pieces)
+    /// The user's store and those of all projects, as far as there are any.
+    fn every_store(&self) -> Vec<Store> {
+        let here = self.project.id();
+        let open = |id| match self.project_store() {
+            Some(own) if here == Some(id) => own,
+            _ => self.store_of(id),
+        };
+        let projects = self.data().projects().into_iter().map(open);
+        std::iter::once(self.user.clone()).chain(projects).filter(Store::exists).collect()
     }
+}
+
+fn says(memory: &Memory, wanted: &HashSet<String>) -> bool {
+    texts(memory).iter().any(|(_, text)| wanted.iter().any(|it| text.contains(it.as_str())))
 }
 
 /// What a store holds, as far as it can still be read: purging must work on damaged files too.
 async fn contents(store: &Store) -> (Vec<MemoryId>, HashSet<Vec<u8>>) {
-    let memories =
-        if store.exists() { everything(store).await.unwrap_or_default() } else { Vec::new() };
-    let mut pieces: HashSet<Vec<u8>> = memories.iter().flat_map(pieces_of).collect();
-    for memory in memories.iter().filter(|it| it.version > 1) {
-        let versions = store.versions(memory.id).await.unwrap_or_default();
-        pieces.extend(versions.iter().flat_map(pieces_of));
+    if !store.exists() {
+        return (Vec::new(), HashSet::new());
     }
+    let memories = everything(store).await.unwrap_or_default();
+    let versions = store.every_version().await.unwrap_or_default();
+    let pieces = memories.iter().chain(&versions).flat_map(pieces_of).collect();
     (memories.iter().map(|it| it.id).collect(), pieces)
-}
-
-fn remove_dir(path: &Path) -> Result<(), Error> {
-    match fs::remove_dir_all(path) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-            Err(Error::Store(store::Error::Io { path: path.to_owned(), why: error.to_string() }))
-        }
-        _ => Ok(()),
-    }
 }

@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use model::{
-    Actor, Counters, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath, Scope,
-    SoftStates, Source, Visibility,
+    Actor, Counters, Flags, Hlc, Kind, MAX_LABEL, Memory, MemoryId, MemoryType, PerMille,
+    ProjectPath, Scope, SoftStates, Source, Visibility,
 };
 use promote::Suggestion;
 use store::Batch;
@@ -48,6 +48,7 @@ pub enum OnDuplicate {
 /// What became of it.
 #[derive(Clone, Debug)]
 pub struct Remembered {
+    /// As it stands now; after a repeated key it may have been forgotten meanwhile.
     pub memory: Memory,
     pub reach: Reach,
     pub novelty: Novelty,
@@ -79,6 +80,10 @@ pub enum Novelty {
 
 impl Engine {
     pub async fn remember(&mut self, teaching: Teaching) -> Result<Remembered, Error> {
+        self.refuse_closed()?;
+        if let Some(key) = &teaching.key {
+            admit::label("key", key)?;
+        }
         let admitted = admit::content(&teaching.content, teaching.on_secret)?;
         let suggested = teaching.kind.is_none().then(|| promote::suggest_type(&admitted.text));
         let kind = match (&teaching.kind, &suggested) {
@@ -111,9 +116,16 @@ impl Engine {
             None => (memory, false),
             Some(Notebook { store, .. }) => {
                 let applied = store.apply(Batch { key: teaching.key, ..batch }).await?;
-                // A repeated key answers with what the first call saved.
-                let id = applied.ids.first().copied().unwrap_or(memory.id);
-                (store.get(id).await?.unwrap_or(memory), applied.repeated)
+                let (id, repeated) = (applied.ids.first().copied(), applied.repeated);
+                let saved = store.get(id.unwrap_or(memory.id)).await?;
+                // A repeated key answers with what the first call saved, as it stands now.
+                if repeated && saved.is_none() {
+                    return Err(Error::refused(
+                        "what this key had kept was erased",
+                        "to keep the text all the same, give another key",
+                    ));
+                }
+                (saved.unwrap_or(memory), repeated)
             }
         };
         let reach = teaching.reach;
@@ -152,7 +164,7 @@ impl Engine {
             session: None,
             provenance: Vec::new(),
             commit: head.commit.filter(|_| in_project),
-            branch: head.branch.filter(|_| in_project),
+            branch: head.branch.filter(|_| in_project).map(|it| admit::masked(&it, 4 * MAX_LABEL)),
             relations: Vec::new(),
             half_life_days: None,
             flags: Flags { user_verified: true, ..Flags::default() },

@@ -1,6 +1,6 @@
 //! A draft beside what is known: the same merges, a contradiction supersedes, the rest is new.
 
-use model::{Memory, PerMille, Relation, RelationKind, RelationTarget, words};
+use model::{Memory, PerMille, Relation, RelationKind, RelationTarget, Scope, words};
 use promote::{Relationship, Statement};
 use store::{Action, Batch, Change, Filter, Store};
 
@@ -104,14 +104,29 @@ fn add<T: PartialEq>(acc: &mut Vec<T>, more: Vec<T>) {
     }
 }
 
+/// The memory that takes the place of `old`: it points at it, and is about whatever that was about.
+/// `auto`: found by comparing, not said by anyone.
+pub(crate) fn successor(old: &Memory, mut fresh: Memory, auto: bool) -> Memory {
+    let (kind, target) = (RelationKind::Supersedes, RelationTarget::Memory(old.id));
+    fresh.relations.push(Relation { kind, target, confidence: PerMille::ONE, auto });
+    // What nobody has confirmed leaves nothing behind, least of all to what a person says.
+    if old.flags.tainted {
+        return fresh;
+    }
+    fresh.flags.pinned |= old.flags.pinned;
+    fresh.scope = if fresh.scope == Scope::Global { old.scope } else { fresh.scope };
+    let (tags, files, modules) = (fresh.tags, fresh.files, fresh.modules);
+    (fresh.tags, fresh.files, fresh.modules) =
+        (old.tags.clone(), old.files.clone(), old.modules.clone());
+    add(&mut fresh.tags, tags);
+    add(&mut fresh.files, files);
+    add(&mut fresh.modules, modules);
+    fresh
+}
+
 /// The new memory points at the old one, which stays on record but is no longer believed.
-fn supersede(old: Memory, mut fresh: Memory, what: String) -> Resolved {
-    fresh.relations.push(Relation {
-        kind: RelationKind::Supersedes,
-        target: RelationTarget::Memory(old.id),
-        confidence: PerMille::ONE,
-        auto: true,
-    });
+fn supersede(old: Memory, fresh: Memory, what: String) -> Resolved {
+    let fresh = successor(&old, fresh, true);
     let mut retired = old.clone();
     retired.states.deprecated_at = Some(fresh.updated_at);
     retired.states.deprecated_reason = Some(format!("superseded by #{}", fresh.id.short()));

@@ -14,7 +14,7 @@ pub enum SettingScope {
 pub struct Setting {
     pub key: &'static str,
     pub default: &'static str,
-    /// What may be said; empty means a whole number.
+    /// What may be said; empty means a whole number, at least 1.
     pub choices: &'static [&'static str],
     pub scope: SettingScope,
     pub meaning: &'static str,
@@ -50,7 +50,7 @@ pub fn check_setting(key: &str, value: &str) -> Result<&'static Setting, String>
         return Err(word.to_string());
     };
     let fits = if setting.choices.is_empty() {
-        value.parse::<u32>().is_ok()
+        value.parse::<u32>().is_ok_and(|it| it > 0)
     } else {
         setting.choices.contains(&value)
     };
@@ -58,7 +58,7 @@ pub fn check_setting(key: &str, value: &str) -> Result<&'static Setting, String>
         return Ok(setting);
     }
     let wanted = if setting.choices.is_empty() {
-        "a whole number".to_owned()
+        "a whole number from 1 on".to_owned()
     } else {
         setting.choices.join(" or ")
     };
@@ -84,8 +84,9 @@ mod tests {
         );
         assert_eq!(
             check_setting("list.limit", "many").unwrap_err(),
-            "`list.limit` takes a whole number, not `many`"
+            "`list.limit` takes a whole number from 1 on, not `many`"
         );
+        assert!(check_setting("list.limit", "0").is_err(), "a list of nothing");
         assert_eq!(
             check_setting("memory.enabled", "no").unwrap_err(),
             "`memory.enabled` takes true or false, not `no`"

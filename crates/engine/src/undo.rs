@@ -24,19 +24,6 @@ pub struct Undone {
     pub memories: Vec<(MemoryId, Option<Memory>)>,
 }
 
-/// What a person did and may want back; upkeep is taken back memory by memory only.
-const UNDOABLE: &[Action] = &[
-    Action::Remember,
-    Action::Merge,
-    Action::Supersede,
-    Action::Edit,
-    Action::Pin,
-    Action::Flag,
-    Action::Verify,
-    Action::Forget,
-    Action::Restore,
-    Action::Import,
-];
 /// More entries than any audit trail has.
 const ALL: u32 = u32::MAX >> 1;
 
@@ -63,7 +50,7 @@ impl Engine {
             None => self.last_change().await?,
         };
         let Some((notebook, entry)) = last else {
-            return Err(Error::Refused { what: "there is nothing to undo".to_owned(), hint: None });
+            return Err(Error::nothing("there is nothing to undo"));
         };
         let quiet = self.quiet(&notebook.store).await?;
         if age(entry.at, self.now, &quiet) > RESTORABLE {
@@ -101,7 +88,7 @@ impl Engine {
         }
         // All it changed was erased since. That is rare, so the long way will do.
         for older in store.recent(ALL).await? {
-            let open = older.undone_by.is_none() && UNDOABLE.contains(&older.action);
+            let open = older.undone_by.is_none() && older.action.undoable();
             if open && self.is_left(store, &older).await? {
                 return Ok(Some(older));
             }

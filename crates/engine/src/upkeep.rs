@@ -11,6 +11,9 @@ use crate::{Engine, Error, Notebook, Reach};
 /// Up to this size a backup is made in passing: it takes less time than a person notices.
 const AT_ONCE: u64 = 8 << 20;
 
+/// The name under which what a restore set aside can be restored.
+pub const REPLACED: &str = "replaced";
+
 /// What upkeep did to one notebook.
 #[derive(Clone, Debug)]
 pub struct Maintained {
@@ -127,16 +130,13 @@ impl Engine {
         Ok(())
     }
 
-    /// Whether the newest backup is older than wanted. Backup names end with the minute they were made.
+    /// Whether the newest backup is older than wanted.
     fn backup_is_due(&self, store: &Store, every_days: u32) -> bool {
-        let Some(newest) = store.backups().into_iter().next() else {
+        let Some(made) = store.backups().into_iter().find_map(|it| it.made) else {
             return true;
         };
-        let named = |it: model::Timestamp| it.minute().replace([' ', ':'], "-");
-        let made = newest.name.trim_end_matches(".db").split_once('-').map_or("", |it| it.1);
         // One from the future was made by a clock that has been set right since.
-        let limit = self.now.plus(-i64::from(every_days) * DAY);
-        made <= named(limit).as_str() || made > named(self.now).as_str()
+        made <= self.now.plus(-i64::from(every_days) * DAY) || made > self.now
     }
 
     pub async fn stats(&self) -> Result<Vec<Stats>, Error> {
@@ -179,6 +179,14 @@ impl Engine {
         store.iter().flat_map(Store::backups).filter_map(checked).collect()
     }
 
+    /// What the last restore set aside, opened and checked; it can be restored as `REPLACED`.
+    pub fn replaced(&self, reach: Reach) -> Option<(Backup, Result<Contents, store::Error>)> {
+        let store = self.store_at(reach)?;
+        let backup = store.replaced().into_iter().next()?;
+        let contents = store.verify_backup(&backup);
+        Some((backup, contents))
+    }
+
     /// Puts a backup in the place of the database; the one before is kept aside.
     pub fn restore_backup(&mut self, reach: Reach, name: &str) -> Result<Contents, Error> {
         let store = self.store_at(reach).ok_or_else(|| {
@@ -187,10 +195,9 @@ impl Engine {
                 "`waylore restore-backup --user` brings back the registry that knew it",
             )
         })?;
-        let backup = store
-            .backups()
-            .into_iter()
-            .find(|it| it.name == name || it.name.trim_end_matches(".db") == name);
+        let named = |it: &Backup| it.name == name || it.name.trim_end_matches(".db") == name;
+        let aside = || store.replaced().into_iter().find(|it| name == REPLACED || named(it));
+        let backup = store.backups().into_iter().find(named).or_else(aside);
         let Some(backup) = backup else {
             return Err(Error::refused(
                 format!("no backup is called `{name}`"),

@@ -107,10 +107,11 @@ closed! {
         Deleted = "deleted",
         /// Said to be wrong or outdated; kept for the record.
         Deprecated = "deprecated",
+        /// Rests on external content; waits for a person. Unlike `needs_review`, use never lifts it,
+        /// and it comes before `stale`: what nobody approved is not to be taken for merely outdated.
+        Tainted = "tainted",
         /// What it cites has changed or gone.
         Stale = "stale",
-        /// Rests on external content; waits for a person. Unlike `needs_review`, use never lifts it.
-        Tainted = "tainted",
         NeedsReview = "needs_review",
         Live = "live",
     }
@@ -122,10 +123,10 @@ impl Memory {
             Status::Deleted
         } else if self.states.deprecated_at.is_some() {
             Status::Deprecated
-        } else if self.states.stale_at.is_some() {
-            Status::Stale
         } else if self.flags.tainted {
             Status::Tainted
+        } else if self.states.stale_at.is_some() {
+            Status::Stale
         } else if self.flags.needs_review {
             Status::NeedsReview
         } else {
@@ -133,8 +134,9 @@ impl Memory {
         }
     }
 
-    /// The moment decay counts from: the last use, else the last change.
+    /// The moment decay counts from: the last use or the last change, whichever came later. What was
+    /// confirmed a moment ago is not faded, however long ago it was used.
     pub fn last_touched(&self) -> Timestamp {
-        self.counters.last_used_at.unwrap_or(self.updated_at)
+        self.counters.last_used_at.map_or(self.updated_at, |it| it.max(self.updated_at))
     }
 }

@@ -1,14 +1,14 @@
 //! Writing: a batch of changes becomes one durable, idempotent, audited transaction.
 
-use model::{Counters, Memory, MemoryId, Timestamp};
+use model::{Actor, Counters, Memory, MemoryId, Timestamp};
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 
-use crate::batch::{Applied, Batch, Change};
+use crate::batch::{Action, Applied, Batch, Change};
 use crate::erase::id_hash;
 use crate::query::{Db, Query, both};
 use crate::row::{DamagedRow, assignments, columns, count_values, read_memory, to_values};
-use crate::stamp::{ADD_META, Stamp, note_use};
+use crate::stamp::{ADD_META, META, Stamp, note_use, take_number};
 use crate::vectors;
 use crate::{Error, lookups};
 
@@ -74,9 +74,18 @@ const SET: Query = both(
 const UNSET: Query = both("unset", "DELETE FROM settings WHERE key = ?1");
 const UNDONE: Query = both("undone", "UPDATE audit SET undone_by = ?2 WHERE batch = ?1");
 
+/// What is kept of a caller's key: enough to know it again. A key can be any text, and nothing of
+/// it may outlive what it was used for.
+fn key_print(key: &str) -> String {
+    blake3::Hash::from(blake3::derive_key("waylore idempotency key 1", key.as_bytes()))
+        .to_hex()
+        .to_string()
+}
+
 /// Applies a batch inside the caller's transaction.
 pub(crate) fn apply(db: &Db, batch: &Batch) -> Result<Applied, Error> {
-    if let Some(key) = &batch.key
+    let key = batch.key.as_deref().map(key_print);
+    if let Some(key) = &key
         && let Some(seen) = db.one(&SEEN_KEY, &[key], |row| row.get::<_, i64>(0))?
     {
         let ids = db.select(&CHANGED_IDS, &[&seen], |row| row.get::<_, Vec<u8>>(0))?;
@@ -88,7 +97,7 @@ pub(crate) fn apply(db: &Db, batch: &Batch) -> Result<Applied, Error> {
     let number = stamp.seq + 1;
     let params: [&dyn ToSql; 6] = [
         &number,
-        &batch.key,
+        &key,
         &batch.now.0,
         &batch.actor.to_string(),
         &batch.action.slug(),
@@ -105,6 +114,22 @@ pub(crate) fn apply(db: &Db, batch: &Batch) -> Result<Applied, Error> {
     stamp.seq = stamp.seq.max(number);
     stamp.write(db)?;
     Ok(Applied { batch: number, ids, repeated: false })
+}
+
+/// Leaves a line in the audit trail for what is done outside a batch.
+pub(crate) fn note(
+    db: &Db,
+    action: Action,
+    actor: &Actor,
+    detail: Option<&str>,
+    now: Timestamp,
+) -> Result<(), Error> {
+    take_number(db)?;
+    let number = db.number(&META, &[&"seq"])?;
+    let no_key: Option<&str> = None;
+    let params: [&dyn ToSql; 6] =
+        [&number, &no_key, &now.0, &actor.to_string(), &action.slug(), &detail];
+    db.run(&AUDIT, &params).map(|_| ())
 }
 
 fn apply_one(

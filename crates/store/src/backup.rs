@@ -14,7 +14,7 @@ use crate::query::Db;
 use crate::schema;
 use crate::site::Site;
 use crate::stamp::META;
-use crate::{Error, check, memories, os};
+use crate::{Error, check, memories, os, restore};
 
 /// How many backups are kept; the oldest goes when a new one has proved good.
 pub const KEPT: usize = 3;
@@ -33,6 +33,9 @@ pub struct Backup {
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
+    /// When it was made, as its name says it; unknown for one made before a migration, and for what
+    /// a restore set aside.
+    pub made: Option<Timestamp>,
 }
 
 /// What a backup holds, learned by opening it.
@@ -43,6 +46,11 @@ pub struct Contents {
 }
 
 impl Backup {
+    fn new(name: String, path: PathBuf, bytes: u64) -> Self {
+        let made = made(&name);
+        Self { name, path, bytes, made }
+    }
+
     fn is_before_migration(&self) -> bool {
         self.name.starts_with(BEFORE_MIGRATION)
     }
@@ -62,18 +70,65 @@ pub(crate) fn list(home: &Home) -> Vec<Backup> {
             let name = it.file_name().into_string().ok()?;
             let ours = it.path().extension() == Some(OsStr::new("db")) && !name.starts_with('.');
             let bytes = it.metadata().ok()?.len();
-            ours.then_some(Backup { name, path: it.path(), bytes })
+            ours.then_some(Backup::new(name, it.path(), bytes))
         })
         .collect();
     res.sort_by(|a, b| (a.is_before_migration(), &b.name).cmp(&(b.is_before_migration(), &a.name)));
     res
 }
 
+/// The database that a restore set aside, when there is one. It has no seal: it was in use, and
+/// may have been what was damaged.
+pub(crate) fn replaced(home: &Home) -> Option<Backup> {
+    let file = home.database().file_name()?.to_owned();
+    let path = home.replaced().join(&file);
+    let bytes = fs::metadata(&path).ok()?.len();
+    Some(Backup::new(format!("replaced/{}", file.to_str()?), path, bytes))
+}
+
+/// Whether this is the database that a restore set aside, and so has no seal.
+fn is_aside(site: &Site, path: &Path) -> bool {
+    path.parent() == Some(&site.home.replaced())
+}
+
+/// Merges the log that lies beside a database that was set aside, so that the file alone holds
+/// everything. Handles from before the restore may still be open, so it stays a file with a log.
+pub(crate) fn close(site: &Site, path: &Path) -> Result<(), Error> {
+    let db = open_file(path, site.key.as_ref(), true)?;
+    schema::version(&db, site.schema)?;
+    if db.pragma("PRAGMA journal_mode")? == "wal" {
+        restore::empty_log(&db)?;
+    }
+    Ok(())
+}
+
+/// The moment in a name such as `000000000007-2026-11-15-00-00.db`, to the minute.
+fn made(name: &str) -> Option<Timestamp> {
+    let (_, moment) = name.strip_suffix(".db")?.split_once('-')?;
+    let parts: Vec<i64> = moment.split('-').map(|it| it.parse().ok()).collect::<Option<_>>()?;
+    let [year, month, day, hour, minute] = parts[..] else { return None };
+    if !(0..10_000).contains(&year) || [month, day, hour, minute].iter().any(|it| *it > 99) {
+        return None;
+    }
+    // Days since the epoch in the proleptic Gregorian calendar, years beginning in March.
+    let (year, month_index) = (year - i64::from(month <= 2), (month + 9) % 12);
+    let day_of_year = (153 * month_index + 2) / 5 + day - 1;
+    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+    let days = year * 365 + leap_days + day_of_year - 719_468;
+    let res = Timestamp((days * 1_440 + hour * 60 + minute) * 60_000);
+    // A name that was not made of a moment does not become one.
+    (stamp(res) == moment).then_some(res)
+}
+
+/// A moment as it stands in a name.
+fn stamp(moment: Timestamp) -> String {
+    moment.minute().replace([' ', ':'], "-")
+}
+
 /// Makes a backup, checks it, and lets the oldest go. Runs outside a transaction, under the lock.
 pub(crate) fn make(site: &Site, db: &Db, now: Timestamp) -> Result<Backup, Error> {
     let seq = db.number(&META, &[&"seq"])?;
-    let stamp = now.minute().replace([' ', ':'], "-");
-    let res = write(site, db, &format!("{seq:012}-{stamp}.db"))?;
+    let res = write(site, db, &format!("{seq:012}-{}.db", stamp(now)))?;
     for old in list(&site.home).iter().filter(|it| !it.is_before_migration()).skip(KEPT) {
         remove(&old.path)?;
     }
@@ -87,6 +142,10 @@ pub(crate) fn before_migration(site: &Site, db: &Db, version: i64) -> Result<(),
 
 /// Checks that a backup is whole: its bytes as they were sealed, its rows as they were saved.
 pub(crate) fn verify(site: &Site, path: &Path) -> Result<Contents, Error> {
+    if is_aside(site, path) {
+        close(site, path)?;
+        return contents(site, path);
+    }
     let damaged = |what: &str| Error::Damaged { path: path.to_owned(), what: what.to_owned() };
     let sealed =
         fs::read_to_string(seal_of(path)).map_err(|_| damaged("its checksum is missing"))?;
@@ -103,7 +162,7 @@ pub(crate) fn contents(site: &Site, path: &Path) -> Result<Contents, Error> {
     let damaged = |what: String| Error::Damaged { path: path.to_owned(), what };
     if schema::version(&db, site.schema)? == site.schema.version() {
         if let Some(finding) = check::examine(&db, site.schema)?.into_iter().next() {
-            return Err(damaged(format!("{finding:?}")));
+            return Err(damaged(finding.to_string()));
         }
     } else if let Some(wrong) = check::integrity(&db)?.into_iter().next() {
         return Err(damaged(wrong));
@@ -114,6 +173,31 @@ pub(crate) fn contents(site: &Site, path: &Path) -> Result<Contents, Error> {
 /// What an open database holds.
 pub(crate) fn outline(db: &Db) -> Result<Contents, Error> {
     Ok(Contents { memories: memories::total(db)?, seq: db.number(&META, &[&"seq"])? })
+}
+
+/// Whether a name in the folder of backups is one that is given here.
+pub(crate) fn is_ours(name: &str) -> bool {
+    let name = name.strip_prefix(UNPROVED).unwrap_or(name);
+    let Some((stem, rest)) = name.split_once('.') else { return false };
+    let is_numbered = stem
+        .split_once('-')
+        .is_some_and(|(seq, _)| seq.len() >= 12 && seq.bytes().all(|it| it.is_ascii_digit()));
+    let is_schema = stem
+        .strip_prefix(BEFORE_MIGRATION)
+        .is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
+    (is_numbered || is_schema)
+        && ["db", "blake3", REWRITING, SEALING].iter().any(|it| is_file_of(rest, it))
+}
+
+/// Whether a name among what a restore set aside is one that is given there.
+pub(crate) fn is_set_aside(database: &Path, name: &str) -> bool {
+    let names = [database.to_owned(), scratch(database)];
+    names.iter().filter_map(|it| it.file_name()?.to_str()).any(|it| is_file_of(name, it))
+}
+
+/// Whether this is the name of a database file, or of what the database keeps beside it.
+fn is_file_of(name: &str, file: &str) -> bool {
+    name.strip_prefix(file).is_some_and(|it| ["", "-wal", "-shm", "-journal"].contains(&it))
 }
 
 /// Where the next form of a backup is prepared.
@@ -132,7 +216,7 @@ fn write(site: &Site, db: &Db, name: &str) -> Result<Backup, Error> {
     }
     put(&unproved, &path)?;
     let bytes = fs::metadata(&path).map_err(|it| Error::io(&path, &it))?.len();
-    Ok(Backup { name: name.to_owned(), path, bytes })
+    Ok(Backup::new(name.to_owned(), path, bytes))
 }
 
 /// A consistent, compact copy of the open database; keeps its encryption.
@@ -143,6 +227,17 @@ fn copy_into(db: &Db, path: &Path) -> Result<(), Error> {
     let params: [&dyn ToSql; 1] = [&target];
     db.conn.execute("VACUUM INTO ?1", params).map_err(|it| Error::database(path, &it))?;
     os::sync_file(path).map_err(io)
+}
+
+/// Gives a cleaned file the place of the one that was set aside. What lies beside that one is of no
+/// use to it: its log is empty by now.
+fn put_aside(cleaned: &Path, path: &Path) -> Result<(), Error> {
+    let io = |it: std::io::Error| Error::io(path, &it);
+    fs::rename(cleaned, path).map_err(io)?;
+    for beside in ["db-wal", "db-shm"] {
+        os::remove(&path.with_extension(beside)).map_err(io)?;
+    }
+    sync_folder(path)
 }
 
 /// Gives a proved file its name and its seal. The seal is good for what was there and for what
@@ -205,10 +300,15 @@ pub(crate) fn rewrite(
         db.pragma("PRAGMA journal_mode = MEMORY")?;
         let changed = db.transaction(change)?;
         drop(db);
+        // Also when nothing was found: what a damaged file does not show, it may still hold.
+        contents(site, &scratch)?;
         if changed {
             os::sync_file(&scratch).map_err(|it| Error::io(path, &it))?;
-            contents(site, &scratch)?;
-            put(&scratch, path)?;
+            if is_aside(site, path) {
+                put_aside(&scratch, path)?;
+            } else {
+                put(&scratch, path)?;
+            }
         }
         Ok(changed)
     })();
@@ -221,10 +321,13 @@ pub(crate) fn sweep(home: &Home) -> Result<(), Error> {
     let staging = home.staging();
     let staging = staging.file_name().unwrap_or_default().to_string_lossy().into_owned();
     remove_matching(&home.dir, |it| it.starts_with(&staging))?;
-    remove_matching(&home.backups(), |it| {
-        let scratch = |word: &str| it.contains(&format!(".{word}"));
-        it.starts_with(UNPROVED) || scratch(REWRITING) || scratch(SEALING)
-    })
+    for dir in [home.backups(), home.replaced()] {
+        remove_matching(&dir, |it| {
+            let scratch = |word: &str| it.contains(&format!(".{word}"));
+            it.starts_with(UNPROVED) || scratch(REWRITING) || scratch(SEALING)
+        })?;
+    }
+    Ok(())
 }
 
 fn remove_matching(dir: &Path, matches: impl Fn(&str) -> bool) -> Result<(), Error> {

@@ -26,6 +26,24 @@ closed! {
     }
 }
 
+impl Action {
+    /// Whether `undo` without a name takes it back: what somebody did and may want back. Undoing is
+    /// itself not undone, so that asking again goes one step further back.
+    #[rustfmt::skip]
+    pub const fn undoable(self) -> bool {
+        match self {
+            Self::Remember | Self::Merge | Self::Supersede | Self::Edit | Self::Pin | Self::Flag
+            | Self::Verify | Self::Forget | Self::Restore | Self::Import => true,
+            Self::Undo | Self::Promote | Self::Prune | Self::Settings | Self::Vectors | Self::Erase => false,
+        }
+    }
+
+    /// Whether the undo of one memory takes it back: upkeep, too, is taken back memory by memory.
+    pub const fn undoable_of_one(self) -> bool {
+        self.undoable() || matches!(self, Self::Promote | Self::Prune)
+    }
+}
+
 /// Changes that are saved together or not at all.
 #[derive(Clone, Debug)]
 pub struct Batch {

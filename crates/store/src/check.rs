@@ -1,5 +1,7 @@
 //! Looking for damage: the mark against the sequence, rows against their hashes, indexes against rows.
 
+use std::fmt;
+
 use model::{Memory, MemoryId, Timestamp};
 
 use crate::layout::Home;
@@ -10,6 +12,9 @@ use crate::schema::{self, Schema};
 use crate::site::Site;
 use crate::stamp::{META, SET_META};
 use crate::{Error, memories};
+
+/// Below this many bytes the thorough check takes a few milliseconds, which an empty answer may cost.
+const SMALL: u64 = 8 << 20;
 
 /// Something that is not as it was saved. Every finding is reported; none is served over.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +33,40 @@ pub enum Finding {
     SearchIndex(String),
     /// The sidecar that would show a loss cannot be read; the next write renews it.
     MarkUnreadable,
+}
+
+/// A finding as a person reads it.
+impl fmt::Display for Finding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Lost { from, to, known } => {
+                write!(f, "{} saved changes are gone ({from} to {to}", to - from + 1)?;
+                for (at, id) in known.iter().enumerate() {
+                    write!(f, "{}#{}", if at == 0 { ", of " } else { ", " }, id.short())?;
+                }
+                f.write_str(")")
+            }
+            Self::Row(DamagedRow { id: Some(id), what }) => {
+                write!(f, "memory #{} is damaged and withheld: {what}", id.short())
+            }
+            Self::Row(DamagedRow { id: None, what }) => {
+                write!(f, "a memory is damaged and withheld: {what}")
+            }
+            Self::Version(row) => {
+                write!(f, "an older version of a memory is damaged: {}", row.what)
+            }
+            Self::Count { table, saved, found } => {
+                write!(f, "`{table}` has {found} rows, {saved} were saved")
+            }
+            Self::Database(what) => write!(f, "the database reports: {what}"),
+            Self::SearchIndex(what) => {
+                write!(f, "the search index disagrees with the memories: {what}")
+            }
+            Self::MarkUnreadable => f.write_str(
+                "the mark that would show a loss cannot be read; the next write renews it",
+            ),
+        }
+    }
 }
 
 #[cfg(feature = "replay")]
@@ -58,7 +97,7 @@ const RECENT_CHANGES: Query = both(
 );
 const EVERY_ROW: Query =
     both("every_row", concat!("SELECT ", columns!(), " FROM memories ORDER BY n"));
-const EVERY_VERSION: Query =
+pub(crate) const EVERY_VERSION: Query =
     both("every_version", concat!("SELECT ", columns!(), " FROM memory_versions ORDER BY k"));
 const N_VERSIONS: Query = both("n_versions", "SELECT count(*) FROM memory_versions");
 const FTS_CHECK: Query = local(
@@ -159,16 +198,23 @@ pub(crate) fn scan(
 
 /// The examination behind an empty answer: is it empty, or did something go missing? The thorough
 /// part is done once per connection: damage comes to files at rest, and an empty answer is common.
+/// A large file gets it only when its numbers do not agree: an empty answer must not cost seconds.
 pub(crate) fn doubt(db: &Db) -> Result<Vec<Finding>, Error> {
     let found = memories::total(db)?;
     let mut res: Vec<Finding> =
         count_finding(db, "memories", "n_memories", found)?.into_iter().collect();
-    if !db.known_sound.get() {
+    let is_due = !res.is_empty() || is_small(db)?;
+    if is_due && !db.known_sound.get() {
         let wrong = integrity(db)?;
         db.known_sound.set(wrong.is_empty());
         res.extend(wrong.into_iter().map(Finding::Database));
     }
     Ok(res)
+}
+
+fn is_small(db: &Db) -> Result<bool, Error> {
+    let number = |sql: &str| db.pragma(sql).map(|it| it.parse::<u64>().unwrap_or(0));
+    Ok(number("PRAGMA page_count")? * number("PRAGMA page_size")? < SMALL)
 }
 
 /// Asks the search index to check itself against the rows; needs a connection that may write.
@@ -200,4 +246,41 @@ pub(crate) fn integrity(db: &Db) -> Result<Vec<String>, Error> {
 
 fn mark_seq(mark: &Mark) -> i64 {
     i64::try_from(mark.seq).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn findings_read_as_sentences() {
+        let id = MemoryId::new(Timestamp(1), [7; 10]);
+        let row = |id| DamagedRow { id, what: "its content does not match its hash" };
+        let findings = [
+            Finding::Lost { from: 3, to: 5, known: vec![id, id] },
+            Finding::Lost { from: 3, to: 3, known: vec![] },
+            Finding::Row(row(Some(id))),
+            Finding::Row(row(None)),
+            Finding::Version(row(None)),
+            Finding::Count { table: "memories", saved: 5, found: 4 },
+            Finding::Database("a page is missing".to_owned()),
+            Finding::SearchIndex("malformed".to_owned()),
+            Finding::MarkUnreadable,
+        ];
+        let lines: Vec<String> = findings.iter().map(|it| format!("{it}\n")).collect();
+        expect![[r"
+            3 saved changes are gone (3 to 5, of #07070707, #07070707)
+            1 saved changes are gone (3 to 3)
+            memory #07070707 is damaged and withheld: its content does not match its hash
+            a memory is damaged and withheld: its content does not match its hash
+            an older version of a memory is damaged: its content does not match its hash
+            `memories` has 4 rows, 5 were saved
+            the database reports: a page is missing
+            the search index disagrees with the memories: malformed
+            the mark that would show a loss cannot be read; the next write renews it
+        "]]
+        .assert_eq(&lines.concat());
+    }
 }

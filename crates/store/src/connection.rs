@@ -113,13 +113,23 @@ fn open_frozen(home: &Home, key: Option<&Key>) -> Result<Db, Error> {
     connect(&frozen_uri(&path), &path, flags, key)
 }
 
-/// Every byte that could mean something in a URI is escaped.
 fn frozen_uri(path: &Path) -> PathBuf {
+    PathBuf::from(uri(os::path_bytes(path), cfg!(windows)))
+}
+
+/// A path as the database reads it in a URI. Every byte that could mean something there is escaped;
+/// a path with a drive needs a slash before it, and forward ones within.
+fn uri(path: &[u8], has_drives: bool) -> String {
+    let path = path.strip_prefix(br"\\?\").filter(|_| has_drives).unwrap_or(path);
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-".contains(&it);
-    let escape =
-        |it: &u8| if plain(*it) { char::from(*it).to_string() } else { format!("%{it:02x}") };
-    let escaped: String = os::path_bytes(path).iter().map(escape).collect();
-    PathBuf::from(format!("file:{escaped}?immutable=1"))
+    let escape = |it: &u8| match *it {
+        b'\\' if has_drives => "/".to_owned(),
+        b':' if has_drives => ":".to_owned(),
+        it if plain(it) => char::from(it).to_string(),
+        it => format!("%{it:02x}"),
+    };
+    let escaped: String = path.iter().map(escape).collect();
+    format!("file:{}{escaped}?immutable=1", if has_drives { "///" } else { "" })
 }
 
 /// Connects with the key, and to a file that is still plain without it. Which it is, is not read from
@@ -187,6 +197,8 @@ fn configure(db: &Db) -> Result<(), Error> {
     db.batch(
         "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
     )?;
+    // Without these a Mac's disk may still hold in its cache what it said was written.
+    db.batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;")?;
     // The first real read: a wrong key or a damaged header shows itself here.
     db.pragma("SELECT count(*) FROM sqlite_schema")?;
     Ok(())
@@ -246,6 +258,14 @@ mod tests {
         assert_eq!(db.number(&stamp::META, &[&"seq"]).unwrap(), 1);
         assert!(stamp::take_number(&db).is_err(), "and cannot be written through");
         assert_eq!(names(), before);
+    }
+
+    #[test]
+    fn a_path_becomes_a_uri_on_every_system() {
+        assert_eq!(uri(b"/a b/x?.db", false), "file:/a%20b/x%3f.db?immutable=1");
+        assert_eq!(uri(br"C:\data\a b\x.db", true), "file:///C:/data/a%20b/x.db?immutable=1");
+        assert_eq!(uri(br"\\?\C:\x.db", true), "file:///C:/x.db?immutable=1");
+        assert_eq!(uri(br"/a\b:c.db", false), "file:/a%5cb%3ac.db?immutable=1");
     }
 
     #[test]

@@ -30,6 +30,10 @@ pub(crate) fn convert(site: &Site, to: Option<Key>) -> Result<(), Error> {
     copy(&db, &home.staging(), &converted)?;
     drop(db);
     restore::decide(&converted)?;
+    // What an earlier restore set aside makes room for the database in its old form, and goes with it.
+    if let Some(aside) = backup::replaced(home) {
+        site.note_dropped(&aside.path);
+    }
     restore::finish(home)?;
     finish(&converted, &[None, site.key.clone()])
 }
@@ -74,7 +78,9 @@ fn convert_backup(site: &Site, path: &Path, old_keys: &[Option<Key>]) -> Result<
         copy(&open_file(path, before.key.as_ref(), false)?, &scratch, site)?;
         return backup::put(&scratch, path);
     }
-    backup::remove(path)
+    backup::remove(path)?;
+    site.note_dropped(path);
+    Ok(())
 }
 
 /// A copy of `db` in the form of `site`, proved to hold the same.

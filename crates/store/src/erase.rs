@@ -8,14 +8,15 @@ use std::fs;
 use std::io::Write;
 use std::path::Path;
 
-use model::{MemoryId, Timestamp};
+use model::{Actor, MemoryId, Timestamp};
 
+use crate::batch::Action;
 use crate::layout::Home;
 use crate::mark::{Mark, Reading};
 use crate::query::{Db, Query, both};
 use crate::restore::empty_log;
 use crate::site::Site;
-use crate::{Error, backup, lookups, os, stamp};
+use crate::{Error, apply, backup, lookups, os, stamp};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
@@ -84,9 +85,16 @@ pub(crate) fn resume(site: &Site, db: &Db) -> Result<(), Error> {
 /// Carries out the ledger on the database, its backups and files set aside by a restore.
 pub(crate) fn carry_out(site: &Site, db: &Db, now: Timestamp) -> Result<(), Error> {
     let home = &site.home;
-    db.transaction(|db| apply_ledger(db, home, now))?;
+    db.transaction(|db| {
+        let n_erased = apply_ledger(db, home, now)?;
+        if n_erased == 0 {
+            return Ok(());
+        }
+        // That something was erased, when and how much of it may be known; what it was may not.
+        apply::note(db, Action::Erase, &Actor::User, Some(&format!("{n_erased} erased")), now)
+    })?;
     empty_log(db)?;
-    clean_copies(site, |copy| apply_ledger(copy, home, now))?;
+    clean_copies(site, |copy| Ok(apply_ledger(copy, home, now)? > 0))?;
     forget_in_mark(db, home)?;
     let intention = home.beside("erasing");
     os::remove(&intention)
@@ -94,30 +102,44 @@ pub(crate) fn carry_out(site: &Site, db: &Db, now: Timestamp) -> Result<(), Erro
         .map_err(|it| Error::io(&intention, &it))
 }
 
-/// Changes every backup, and removes what a restore set aside or an interruption left behind.
+/// Changes every backup and what a restore set aside, and removes what an interruption left behind.
+/// A copy that can no longer be opened and checked cannot be cleaned: it goes, and is told of.
 pub(crate) fn clean_copies(
     site: &Site,
     change: impl Fn(&Db) -> Result<bool, Error>,
 ) -> Result<(), Error> {
     for old in backup::list(&site.home) {
-        match backup::rewrite(site, &old.path, &change) {
-            Ok(_) => {}
-            Err(
-                error @ (Error::Full
-                | Error::Io { .. }
-                | Error::Denied { .. }
-                | Error::ReadOnly { .. }),
-            ) => return Err(error),
-            // A backup that can no longer be opened and checked cannot be cleaned: it goes.
-            Err(_) => backup::remove(&old.path)?,
+        if !is_cleaned(backup::rewrite(site, &old.path, &change))? {
+            backup::remove(&old.path)?;
+            site.note_dropped(&old.path);
         }
     }
     backup::sweep(&site.home)?;
-    discard_replaced(&site.home)
+    let Some(aside) = backup::replaced(&site.home) else {
+        return discard_replaced(&site.home);
+    };
+    let closed = backup::close(site, &aside.path);
+    if !is_cleaned(closed.and_then(|()| backup::rewrite(site, &aside.path, &change)))? {
+        discard_replaced(&site.home)?;
+        site.note_dropped(&aside.path);
+    }
+    Ok(())
 }
 
-/// Deletes every memory the ledger names; says whether there was any.
-pub(crate) fn apply_ledger(db: &Db, home: &Home, now: Timestamp) -> Result<bool, Error> {
+/// Whether a copy is clean now; an error when it was not the copy's fault.
+fn is_cleaned(rewritten: Result<bool, Error>) -> Result<bool, Error> {
+    match rewritten {
+        Ok(_) => Ok(true),
+        Err(
+            error
+            @ (Error::Full | Error::Io { .. } | Error::Denied { .. } | Error::ReadOnly { .. }),
+        ) => Err(error),
+        Err(_) => Ok(false),
+    }
+}
+
+/// Deletes every memory the ledger names; says how many there were.
+pub(crate) fn apply_ledger(db: &Db, home: &Home, now: Timestamp) -> Result<usize, Error> {
     let ledger = ledger(db, home)?;
     for hash in &ledger {
         db.run(&LEDGER, &[&hash.as_slice(), &now.0])?;
@@ -133,7 +155,8 @@ pub(crate) fn apply_ledger(db: &Db, home: &Home, now: Timestamp) -> Result<bool,
         remove_one(db, *n, id)?;
     }
     recount(db)?;
-    Ok(!doomed.is_empty())
+    let ids: HashSet<&[u8]> = doomed.iter().map(|it| it.1.as_slice()).collect();
+    Ok(ids.len())
 }
 
 /// Deletes memories without a trace in the ledger: what was forgotten long ago may be taught again.

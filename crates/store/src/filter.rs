@@ -31,7 +31,7 @@ impl Filter {
             module: None,
             tag: None,
             pinned: None,
-            statuses: vec![Stale, Tainted, NeedsReview, Live],
+            statuses: vec![Tainted, Stale, NeedsReview, Live],
             limit,
             offset: 0,
         }
@@ -42,7 +42,7 @@ impl Filter {
 macro_rules! wanted {
     () => {
         "((CASE WHEN deleted_at IS NOT NULL THEN 1 WHEN deprecated_at IS NOT NULL THEN 2 \
-           WHEN stale_at IS NOT NULL THEN 4 WHEN tainted = 1 THEN 8 WHEN needs_review = 1 THEN 16 ELSE 32 END) & ?1) <> 0 \
+           WHEN tainted = 1 THEN 4 WHEN stale_at IS NOT NULL THEN 8 WHEN needs_review = 1 THEN 16 ELSE 32 END) & ?1) <> 0 \
          AND (?2 IS NULL OR type = ?2) AND (?3 IS NULL OR source = ?3) AND (?4 IS NULL OR scope = ?4) \
          AND (?5 IS NULL OR pinned = ?5) \
          AND (?6 IS NULL OR EXISTS (SELECT 1 FROM memory_files f WHERE f.file = ?6 AND f.n = m.n)) \

@@ -5,7 +5,7 @@ use rusqlite::Row;
 
 use crate::Error;
 use crate::batch::Action;
-use crate::check::Finding;
+use crate::check::{EVERY_VERSION, Finding};
 use crate::memories::Read;
 use crate::query::{Db, Query, both};
 use crate::row::{columns, read_memory};
@@ -32,7 +32,7 @@ pub struct Step {
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] =
-    &[&VERSIONS, &ENTRIES_OF, &LAST_UNDOABLE, &LAST_UNDOABLE_OF, &ENTRY, &STEPS, &BEFORE, &RECENT];
+    &[&VERSIONS, &ENTRIES_OF, &LAST_UNDOABLE, &LAST_UNDOABLE_OF, &STEPS, &BEFORE, &RECENT];
 
 const VERSIONS: Query = both(
     "versions",
@@ -43,7 +43,7 @@ const ENTRIES_OF: Query = both(
     "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, c.version FROM changes c \
      JOIN audit a ON a.batch = c.batch WHERE c.id = ?1 ORDER BY c.seq",
 );
-// Undoing is itself not undone, so that asking again goes one step further back.
+// Both lists are `Action::undoable` and `undoable_of_one`, in words the database knows; see the test.
 const LAST_UNDOABLE: Query = both(
     "last_undoable",
     "SELECT batch, at, actor, action, detail, undone_by FROM audit WHERE undone_by IS NULL \
@@ -54,10 +54,8 @@ const LAST_UNDOABLE_OF: Query = both(
     "last_undoable_of",
     "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by FROM audit a WHERE a.undone_by IS NULL \
      AND a.batch IN (SELECT batch FROM changes WHERE id = ?1) \
-     AND a.action NOT IN ('undo', 'erase', 'settings', 'vectors') ORDER BY a.batch DESC LIMIT 1",
+     AND a.action NOT IN ('undo', 'settings', 'vectors', 'erase') ORDER BY a.batch DESC LIMIT 1",
 );
-const ENTRY: Query =
-    both("entry", "SELECT batch, at, actor, action, detail, undone_by FROM audit WHERE batch = ?1");
 const STEPS: Query = both(
     "steps",
     "SELECT id, version FROM changes WHERE batch = ?1 AND id IS NOT NULL ORDER BY seq DESC",
@@ -77,6 +75,12 @@ pub(crate) fn versions(db: &Db, id: MemoryId) -> Result<Read<Memory>, Error> {
     Ok(Read::part(rows, Finding::Version))
 }
 
+/// The earlier versions of all memories, in the order they were replaced.
+pub(crate) fn every_version(db: &Db) -> Result<Read<Memory>, Error> {
+    let rows = db.select(&EVERY_VERSION, &[], |row| read_memory(row, 0))?;
+    Ok(Read::part(rows, Finding::Version))
+}
+
 /// What happened to a memory, oldest first, with the version each batch made.
 pub(crate) fn entries_of(db: &Db, id: MemoryId) -> Result<Vec<(Entry, u32)>, Error> {
     db.select(&ENTRIES_OF, &[&id.0.as_bytes().as_slice()], |row| {
@@ -87,10 +91,6 @@ pub(crate) fn entries_of(db: &Db, id: MemoryId) -> Result<Vec<(Entry, u32)>, Err
 /// The latest batches of the whole store, newest first.
 pub(crate) fn recent(db: &Db, limit: u32) -> Result<Vec<Entry>, Error> {
     db.select(&RECENT, &[&limit], read_entry)
-}
-
-pub(crate) fn entry(db: &Db, batch: i64) -> Result<Option<Entry>, Error> {
-    db.one(&ENTRY, &[&batch], read_entry)
 }
 
 /// The batch that `undo` would take back: the last one of the store, or of one memory.
@@ -131,4 +131,23 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         detail: row.get(4)?,
         undone_by: row.get(5)?,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn listed(wanted: impl Fn(Action) -> bool) -> String {
+        let slugs = Action::ALL.iter().filter(|it| wanted(**it));
+        let quoted: Vec<String> = slugs.map(|it| format!("'{}'", it.slug())).collect();
+        format!("IN ({})", quoted.join(", "))
+    }
+
+    #[test]
+    fn the_database_knows_the_same_undoable_actions() {
+        let list = listed(Action::undoable);
+        assert!(LAST_UNDOABLE.sql.contains(&format!("action {list}")), "{list}");
+        let list = listed(|it| !it.undoable_of_one());
+        assert!(LAST_UNDOABLE_OF.sql.contains(&format!("action NOT {list}")), "{list}");
+    }
 }

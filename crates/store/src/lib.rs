@@ -34,6 +34,8 @@ mod backup;
 mod convert;
 mod erase;
 mod maintain;
+mod proof;
+mod remove;
 mod restore;
 mod scrub;
 

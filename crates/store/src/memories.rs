@@ -191,7 +191,7 @@ pub struct Tally {
 const TALLY: Query = both(
     "tally",
     "SELECT type, CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 \
-     WHEN stale_at IS NOT NULL THEN 2 WHEN tainted = 1 THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END AS status, \
+     WHEN tainted = 1 THEN 2 WHEN stale_at IS NOT NULL THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END AS status, \
      count(*) FROM memories GROUP BY 1, 2 ORDER BY 1, 2",
 );
 

@@ -3,12 +3,17 @@
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
 use std::fs;
-use std::io::{self, Read, Seek};
-use std::path::Path;
+use std::io::{self, Read, Seek, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
 /// What tells one file from another that later took its name.
 pub(crate) type FileId = (u64, u64);
+
+/// How many links in a row are followed before they are taken for a circle.
+const LINKS: usize = 40;
+/// How many names for a scratch file are tried: leftovers of an earlier process with the same number.
+const SCRATCH_NAMES: usize = 1_000;
 
 /// Creates a folder only its owner may enter; an existing one is closed to everybody else. What its
 /// owner denied themselves stays denied: they may want it read-only.
@@ -67,7 +72,8 @@ pub(crate) fn private_copy(from: &Path, to: &Path) -> io::Result<()> {
 
 /// Makes a file's bytes durable.
 pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
-    fs::File::open(path)?.sync_all()
+    // Some systems sync only through a handle that may write.
+    fs::OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
 /// Removes a file; one that is already gone is fine.
@@ -88,17 +94,69 @@ pub(crate) fn path_bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-/// Replaces a file as a whole: readers see the old bytes or the new ones, and only the owner sees either.
+/// Replaces a file as a whole: readers see the old bytes or the new ones. A new file is its owner's
+/// alone; one that exists keeps its mode, and one that is a link stays a link to what is written.
 pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), crate::Error> {
-    let named = path.parent().filter(|it| !it.as_os_str().is_empty());
-    let dir = named.unwrap_or(Path::new("."));
-    let written = path.with_extension("writing");
     let io = |it: io::Error| crate::Error::io(path, &it);
+    let target = behind_links(path).map_err(io)?;
+    let named = target.parent().filter(|it| !it.as_os_str().is_empty());
+    let dir = named.unwrap_or(Path::new("."));
     // A folder that is there already belongs to the person; its mode is their business.
     let made = if dir.exists() { Ok(()) } else { private_dir(dir) };
-    made.and_then(|()| private_file(&written)).map_err(io)?;
-    fs::write(&written, bytes).and_then(|()| fs::File::open(&written)?.sync_all()).map_err(io)?;
-    fs::rename(&written, path).and_then(|()| sync_dir(dir)).map_err(io)
+    let (written, file) = made.and_then(|()| scratch_file(&target)).map_err(io)?;
+    let res = fill(file, &written, bytes, &target)
+        .and_then(|()| fs::rename(&written, &target))
+        .and_then(|()| sync_dir(dir));
+    if res.is_err() {
+        // What went wrong is told; a leftover nobody can read would only be one more.
+        let _ = fs::remove_file(&written);
+    }
+    res.map_err(io)
+}
+
+fn fill(mut file: fs::File, written: &Path, bytes: &[u8], target: &Path) -> io::Result<()> {
+    file.write_all(bytes)?;
+    if target.exists() {
+        imp::copy_mode(target, written)?;
+    }
+    file.sync_all()
+}
+
+/// A file of its own beside `target`, private, that nobody had before.
+fn scratch_file(target: &Path) -> io::Result<(PathBuf, fs::File)> {
+    let Some(name) = target.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a file"));
+    };
+    let mut options = fs::OpenOptions::new();
+    options.write(true).create_new(true);
+    imp::create_mode(&mut options, 0o600);
+    for n in 0..SCRATCH_NAMES {
+        let mut scratch = name.to_owned();
+        scratch.push(format!(".{}-{n}.writing", std::process::id()));
+        let path = target.with_file_name(scratch);
+        match options.open(&path) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(error),
+            Ok(file) => {
+                imp::set_mode(&path, 0o600)?;
+                return Ok((path, file));
+            }
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many unfinished files beside it"))
+}
+
+/// The file that a path names in the end, whether or not it exists.
+fn behind_links(path: &Path) -> io::Result<PathBuf> {
+    let mut res = path.to_owned();
+    for _ in 0..LINKS {
+        match fs::read_link(&res) {
+            // A link is read from the folder it lies in.
+            Ok(next) => res = res.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(res),
+        }
+    }
+    Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link that leads nowhere"))
 }
 
 /// Makes the names in a folder durable, where the system can.
@@ -112,7 +170,7 @@ pub(crate) fn foreign_owner(path: &Path) -> Option<u32> {
 }
 
 /// The first file or folder below `root` that somebody else may read.
-pub fn open_to_others(root: &Path) -> Option<std::path::PathBuf> {
+pub fn open_to_others(root: &Path) -> Option<PathBuf> {
     let mut todo = vec![root.to_owned()];
     while let Some(path) = todo.pop() {
         if imp::is_open_to_others(&path) {
@@ -159,6 +217,10 @@ mod imp {
             return Ok(());
         }
         fs::set_permissions(path, fs::Permissions::from_mode(mode))
+    }
+
+    pub(super) fn copy_mode(from: &Path, to: &Path) -> io::Result<()> {
+        set_mode(to, fs::metadata(from)?.permissions().mode() & 0o777)
     }
 
     pub(super) fn create_mode(options: &mut fs::OpenOptions, mode: u32) {
@@ -215,6 +277,10 @@ mod imp {
     }
 
     pub(super) fn set_mode(_: &Path, _: u32) -> io::Result<()> {
+        Ok(())
+    }
+
+    pub(super) fn copy_mode(_: &Path, _: &Path) -> io::Result<()> {
         Ok(())
     }
 

@@ -3,7 +3,7 @@
 //! Unlike an erasure this cannot be resumed by itself, since only the caller knows the text: a call
 //! that failed is made again, and finds what is left.
 
-use model::{Memory, MemoryId, Payload, ProjectPath, RelationTarget};
+use model::{Actor, Memory, MemoryId, Payload, ProjectPath, RelationTarget};
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 use serde_json::Value as Json;
@@ -16,8 +16,26 @@ use crate::site::Site;
 use crate::{Error, apply, stamp};
 
 #[cfg(feature = "replay")]
-pub(crate) const STATEMENTS: &[&Query] =
-    &[&ROWS, &VERSION_ROWS, &REPLACE_VERSION, &SETTINGS, &SET_SETTING, &DETAILS, &SET_DETAIL];
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &ROWS,
+    &VERSION_ROWS,
+    &REPLACE_VERSION,
+    &SETTINGS,
+    &SET_SETTING,
+    &DETAILS,
+    &SET_DETAIL,
+    &ACTORS,
+    &SET_ACTOR,
+    &HAS_REGISTRY,
+    &NAMES,
+    &SET_NAME,
+    &REMOTES,
+    &SET_REMOTE,
+    &COMMITS,
+    &SET_COMMIT,
+    &PLACES,
+    &SET_PLACE,
+];
 
 const ROWS: Query =
     both("scrub_rows", concat!("SELECT n, ", columns!(), " FROM memories ORDER BY n"));
@@ -37,6 +55,36 @@ const DETAILS: Query = both(
 );
 const SET_DETAIL: Query = both("scrub_detail", "UPDATE audit SET detail = ?2 WHERE batch = ?1");
 
+const ACTORS: Query = both("scrub_actors", "SELECT batch, actor FROM audit ORDER BY batch");
+const SET_ACTOR: Query = both("scrub_actor", "UPDATE audit SET actor = ?2 WHERE batch = ?1");
+const HAS_REGISTRY: Query =
+    both("has_registry", "SELECT count(*) FROM sqlite_schema WHERE name = 'project_places'");
+const NAMES: Query = both("scrub_names", "SELECT id, name FROM projects ORDER BY id");
+const SET_NAME: Query = both("scrub_name", "UPDATE projects SET name = ?2 WHERE id = ?1");
+const REMOTES: Query =
+    both("scrub_remotes", "SELECT id, remote FROM projects WHERE remote IS NOT NULL ORDER BY id");
+const SET_REMOTE: Query = both("scrub_remote", "UPDATE projects SET remote = ?2 WHERE id = ?1");
+const COMMITS: Query = both(
+    "scrub_commits",
+    "SELECT id, root_commit FROM projects WHERE root_commit IS NOT NULL ORDER BY id",
+);
+const SET_COMMIT: Query =
+    both("scrub_commit", "UPDATE projects SET root_commit = ?2 WHERE id = ?1");
+const PLACES: Query =
+    both("scrub_places", "SELECT rowid, key_dir FROM project_places ORDER BY rowid");
+const SET_PLACE: Query = both(
+    "scrub_place",
+    "UPDATE project_places SET key_dir = CASE WHEN EXISTS (SELECT 1 FROM project_places WHERE key_dir = ?2) \
+     THEN ?2 || ' ' || rowid ELSE ?2 END WHERE rowid = ?1",
+);
+
+/// The texts outside memories: how each is read, with what it is found by, and how it is written.
+const TEXTS: &[(&Query, &Query)] = &[(&SETTINGS, &SET_SETTING), (&DETAILS, &SET_DETAIL)];
+/// Those of the registry, which only the user's file has. A place that was cleaned is not found
+/// again at its folder; the project is then recognised by its commit or remote, or seen as new.
+const REGISTRY: &[(&Query, &Query)] =
+    &[(&NAMES, &SET_NAME), (&REMOTES, &SET_REMOTE), (&COMMITS, &SET_COMMIT), (&PLACES, &SET_PLACE)];
+
 /// Says what a text becomes; `None` leaves it as it is.
 pub(crate) type Clean<'a> = &'a dyn Fn(&str) -> Option<String>;
 
@@ -51,7 +99,7 @@ pub(crate) fn scrub(site: &Site, db: &Db, clean: Clean<'_>) -> Result<Vec<Memory
 /// What was cleaned.
 struct Scrubbed {
     memories: Vec<MemoryId>,
-    /// Also true when only settings or the audit trail were.
+    /// Also true when only settings, the audit trail or the registry were.
     changed: bool,
 }
 
@@ -60,8 +108,12 @@ fn scrub_all(db: &Db, clean: Clean<'_>) -> Result<Scrubbed, Error> {
     memories.extend(scrub_versions(db, clean)?);
     memories.sort_unstable();
     memories.dedup();
-    let others = scrub_texts(db, &SETTINGS, &SET_SETTING, clean)?
-        + scrub_texts(db, &DETAILS, &SET_DETAIL, clean)?;
+    let actor = |text: &str| Some(scrubbed_actor(&Actor::parse(text)?, clean)?.to_string());
+    let mut others = scrub_texts(db, &ACTORS, &SET_ACTOR, &actor)?;
+    let registry = if db.number(&HAS_REGISTRY, &[])? > 0 { REGISTRY } else { &[] };
+    for (texts, set) in TEXTS.iter().chain(registry) {
+        others += scrub_texts(db, texts, set, clean)?;
+    }
     let changed = others > 0 || !memories.is_empty();
     if changed {
         // The change is not a version of its own, but it must move the mark.
@@ -106,11 +158,22 @@ fn scrub_texts(db: &Db, texts: &Query, set: &Query, clean: Clean<'_>) -> Result<
         db.select(texts, &[], |row| Ok((row.get::<_, Value>(0)?, row.get::<_, String>(1)?)))?;
     let mut res = 0;
     for (key, text) in rows {
-        if let Some(cleaned) = clean(&text) {
+        if let Some(cleaned) = clean(&text).filter(|it| *it != text) {
             res += db.run(set, &[&key, &cleaned])?;
         }
     }
     Ok(res)
+}
+
+/// An actor with a clean name, `None` when it had one. Its kind is ours to say and stays readable.
+fn scrubbed_actor(actor: &Actor, clean: Clean<'_>) -> Option<Actor> {
+    let name = |it: &str| clean(it).map(|it| if it.is_empty() { "?".to_owned() } else { it });
+    match actor {
+        Actor::User | Actor::Observer => None,
+        Actor::Agent(it) => name(it).map(Actor::Agent),
+        Actor::Runner(it) => name(it).map(Actor::Runner),
+        Actor::Import(it) => name(it).map(Actor::Import),
+    }
 }
 
 /// The memory with every text cleaned, `None` when nothing had to be.
@@ -149,6 +212,9 @@ fn scrubbed(memory: &Memory, clean: Clean<'_>) -> Option<Memory> {
         RelationTarget::File(file) => path(file).map(|cleaned| *file = cleaned).is_some(),
         RelationTarget::Memory(_) => true,
     });
+    if let Some(cleaned) = scrubbed_actor(&res.created_by, clean) {
+        res.created_by = cleaned;
+    }
     res.payload = res.payload.as_ref().and_then(|it| scrubbed_payload(it, clean));
     (res != *memory).then_some(res)
 }

@@ -1,6 +1,7 @@
 //! What every thread of a store knows: where the file is, what it should hold, what was found wrong.
 
-use std::sync::{Mutex, PoisonError};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::Timestamp;
 
@@ -24,6 +25,8 @@ pub(crate) struct Site {
     pub(crate) key: Option<Key>,
     pub(crate) now: Timestamp,
     findings: Mutex<Vec<Finding>>,
+    /// Copies that had to be deleted; known to whoever sees the same file with another key, too.
+    dropped: Arc<Mutex<Vec<PathBuf>>>,
     #[cfg(feature = "replay")]
     pub(crate) tape: Option<crate::tape::Tape>,
 }
@@ -41,6 +44,7 @@ impl Site {
             key,
             now,
             findings: Mutex::default(),
+            dropped: Arc::default(),
             #[cfg(feature = "replay")]
             tape: None,
         }
@@ -48,7 +52,16 @@ impl Site {
 
     /// The same file, as it is in the eyes of somebody with another key.
     pub(crate) fn with_key(&self, key: Option<Key>) -> Self {
-        Self::new(self.home.clone(), self.schema, key, self.now)
+        let dropped = Arc::clone(&self.dropped);
+        Self { dropped, ..Self::new(self.home.clone(), self.schema, key, self.now) }
+    }
+
+    pub(crate) fn dropped(&self) -> Vec<PathBuf> {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    pub(crate) fn note_dropped(&self, path: &Path) {
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).push(path.to_owned());
     }
 
     /// Opens for reading, after whatever must be written first: creation, migration, a restore

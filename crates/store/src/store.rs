@@ -168,16 +168,18 @@ impl Store {
         self.read(move |db| Ok(site.note(history::versions(db, id)?))).await
     }
 
+    /// The earlier versions of all memories, in the order they were replaced.
+    pub async fn every_version(&self) -> Result<Vec<Memory>, Error> {
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| Ok(site.note(history::every_version(db)?))).await
+    }
+
     pub async fn entries_of(&self, id: MemoryId) -> Result<Vec<(Entry, u32)>, Error> {
         self.read(move |db| history::entries_of(db, id)).await
     }
 
     pub async fn recent(&self, limit: u32) -> Result<Vec<Entry>, Error> {
         self.read(move |db| history::recent(db, limit)).await
-    }
-
-    pub async fn entry(&self, batch: i64) -> Result<Option<Entry>, Error> {
-        self.read(move |db| history::entry(db, batch)).await
     }
 
     pub async fn last_undoable(&self, id: Option<MemoryId>) -> Result<Option<Entry>, Error> {

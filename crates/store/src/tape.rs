@@ -12,8 +12,8 @@ use crate::query::{Db, Place, Query};
 use crate::site::Site;
 use crate::store::Store;
 use crate::{
-    Error, apply, check, erase, history, lookups, maintain, memories, projects, schema, scrub,
-    settings, stamp, vectors,
+    Error, apply, check, erase, history, lookups, maintain, memories, projects, proof, schema,
+    scrub, settings, stamp, vectors,
 };
 
 /// One statement as it was run.
@@ -61,6 +61,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, bool)> {
         maintain::STATEMENTS,
         memories::STATEMENTS,
         projects::STATEMENTS,
+        proof::STATEMENTS,
         scrub::STATEMENTS,
         settings::STATEMENTS,
         stamp::STATEMENTS,

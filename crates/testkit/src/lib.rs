@@ -15,13 +15,15 @@
 //! | `list [--all] [--user] [--status S] [--type T] [--tag T] [--file P] [--module M] [--limit N] [--offset N]` | newest first |
 //! | `search [the same] WORDS` · `show ID` · `find ID` | |
 //! | `export [--user]` · `import [--user] [--vouched] [--skip] [--redact] [--dry]` | out to the parcel, in from it |
-//! | `parcel [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--says WORD --hide FIELD] TEXT` | a stranger puts something into the parcel |
+//! | `parcel [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--says WORD --hide FIELD] [--boast] TEXT` | a stranger puts something into the parcel |
 //! | `parcel --bad WHY` · `parcel --empty` | a record that cannot be read · a new parcel |
 //! | `purge ID…` · `purge secret TEXT` · `purge secrets` · `purge project` · `purge everything` | with the proof |
 //! | `maintain [--dry]` · `backup` · `backups` · `restore-backup N [--user]` · `doctor [--fix]` | |
 //! | `set KEY VALUE` · `unset KEY` · `settings` | |
 //! | `live N` · `days N` | days with sessions in them · days away |
-//! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `write PATH` · `damage ID` | the world itself |
+//! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | the world itself |
+//! | `damage ID` · `smuggle [like parcel] [--user] TEXT` | changes a text · keeps one, past the engine |
+//! | `litter [--user] NAME` · `look NAME` | a stranger's file in the data folder · whether it is still there |
 //!
 //! Answers are one line a memory: its name, type, what it is worth now, its text, and whatever is not
 //! as usual. Complaints about damage begin with `!`.

@@ -5,8 +5,10 @@ use std::path::PathBuf;
 use crate::plant::sow;
 
 /// Options that stand alone; all others take the next word.
-const SWITCHES: &[&str] =
-    &["user", "pin", "new", "redact", "dry", "all", "vouched", "skip", "fix", "empty", "compact"];
+const SWITCHES: &[&str] = &[
+    "user", "pin", "new", "redact", "dry", "all", "vouched", "skip", "fix", "empty", "compact",
+    "boast",
+];
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Line {

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use engine::{Error, Novelty, Reach, Remembered, Shown};
-use model::{Memory, MemoryId, RelationTarget, Status};
+use model::{Memory, MemoryId, RelationTarget, Status, Visibility};
 
 pub(crate) fn error(error: &Error) -> Vec<String> {
     let mut res = vec![format!("error: {error}")];
@@ -59,7 +59,7 @@ pub(crate) fn notes(memory: &Memory) -> String {
 /// Everything about a memory that has no place in a list.
 pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
     let mut res = vec![format!(
-        "  v{} {} {} confidence {} by {}{}{}",
+        "  v{} {} {} confidence {} by {}{}{}{}",
         it.version,
         it.source,
         it.scope,
@@ -71,6 +71,7 @@ pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
         } else {
             ""
         },
+        claims(it),
     )];
     res.extend(it.relations.iter().map(|it| match &it.target {
         RelationTarget::Memory(id) => {
@@ -79,6 +80,27 @@ pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
         }
         RelationTarget::File(path) => format!("  {} {path}", it.kind),
     }));
+    res
+}
+
+/// What hardly any memory has to say of itself.
+fn claims(it: &Memory) -> String {
+    let mut res = String::new();
+    if let Some(days) = it.half_life_days {
+        let _ = write!(res, " half-life {days}");
+    }
+    if it.visibility != Visibility::Personal {
+        let _ = write!(res, " for {}", it.visibility);
+    }
+    if it.counters.used_count > 0 {
+        let _ = write!(res, " used {}", it.counters.used_count);
+    }
+    if it.created_at > it.updated_at {
+        res.push_str(" from the future");
+    }
+    if let Some(branch) = &it.branch {
+        let _ = write!(res, " on {branch}");
+    }
     res
 }
 

@@ -25,6 +25,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("maintain", upkeep::maintain), ("backup", upkeep::backup), ("backups", upkeep::backups),
     ("restore-backup", upkeep::restore_backup), ("set", upkeep::set), ("unset", upkeep::set),
     ("at", stage::at), ("live", stage::live), ("damage", stage::damage),
+    ("smuggle", carry::smuggle), ("litter", stage::litter), ("look", stage::look),
 ];
 
 /// Changes only the world around the engine.
@@ -33,7 +34,7 @@ type Scene = fn(&mut World, &Line);
 #[rustfmt::skip]
 const SCENES: &[(&str, Scene)] = &[
     ("days", stage::days), ("cd", stage::cd), ("on", stage::on), ("move", stage::rename),
-    ("write", stage::write), ("parcel", carry::parcel),
+    ("write", stage::write), ("parcel", carry::parcel), ("copy", stage::copy), ("git", stage::git),
 ];
 
 pub(crate) fn run(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {

@@ -89,7 +89,14 @@ impl World {
     pub(crate) fn wait<T>(&mut self, work: impl AsyncFnOnce(Result<Engine, Error>) -> T) -> T {
         self.now = self.now.plus(MINUTE);
         let (config, start, now) = (self.config(), self.cwd.clone(), self.now);
-        self.runtime.block_on(async { work(Engine::open(config, &start, now).await).await })
+        self.runtime.block_on(async {
+            let mut engine = Engine::open(config, &start, now).await;
+            if let Ok(engine) = &mut engine {
+                let off = |it: &(String, String)| it.0 == "memory.enabled" && it.1 == "false";
+                engine.closed = engine.project_settings().await.is_ok_and(|it| it.iter().any(off));
+            }
+            work(engine).await
+        })
     }
 
     fn config(&self) -> Config {

@@ -3,6 +3,7 @@
 use serde_json::json;
 
 use super::Session;
+use super::shared::begin;
 use crate::output::{BOLD, size};
 use crate::wire::reach_word;
 
@@ -11,6 +12,7 @@ use crate::wire::reach_word;
 pub(crate) struct BackupArgs {}
 
 pub(crate) async fn run(_: BackupArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    begin("backing up", session);
     let made = session.engine.backup().await?;
     if session.output.json {
         let backup = |(reach, it): &(engine::Reach, engine::Backup)| json!({ "reach": reach_word(*reach), "name": it.name, "path": it.path, "bytes": it.bytes });

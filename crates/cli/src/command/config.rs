@@ -4,6 +4,7 @@ use engine::{SettingScope, check_setting};
 use serde_json::json;
 
 use super::Session;
+use super::shared::begin_everywhere;
 use crate::config::{self, Origin};
 use crate::environment::{self, Environment};
 use crate::failure::usage;
@@ -66,7 +67,17 @@ enum Encryption {
     Off,
 }
 
+impl ConfigArgs {
+    /// Whether the data itself is about to be converted.
+    pub(crate) const fn converts(&self) -> bool {
+        matches!(self.what, Some(What::Encryption { .. }))
+    }
+}
+
 pub(crate) async fn run(args: ConfigArgs, mut session: Session<'_>) -> anyhow::Result<u8> {
+    for problem in &session.settings.problems {
+        session.output.warn(problem);
+    }
     match args.what {
         None => show(&session),
         Some(What::Get { key }) => {
@@ -104,7 +115,7 @@ fn show(session: &Session<'_>) {
         let values: Vec<_> = session.settings.values.iter().map(|it| {
             json!({ "key": it.setting.key, "value": it.value, "origin": it.origin.reading(), "default": it.setting.default, "meaning": it.setting.meaning })
         }).collect();
-        out.data_json("config", json!({ "data": environment.data, "file": environment.config_file(), "settings": values }));
+        out.data_json("config", json!({ "data": environment.data, "file": environment.config_file(), "settings": values, "problems": session.settings.problems }));
         return;
     }
     out.line(&format!("{DIM}data{DIM:#}  {}", environment.data.display()));
@@ -170,8 +181,15 @@ async fn set(
 /// setting is written first when encrypting and last when decrypting: whatever is interrupted can
 /// be read, and is finished by saying it again.
 fn encryption(state: Encryption, session: Session<'_>) -> anyhow::Result<()> {
-    let Session { environment, settings, engine, output } = session;
-    let now = settings.get("encryption.key").to_owned();
+    let now = session.settings.get("encryption.key").to_owned();
+    // Before any key is made.
+    refuse_second_key(&now, state)?;
+    if !engine::ENCRYPTION_AVAILABLE {
+        return Err(engine::Error::from(engine::StoreError::NoEncryption).into());
+    }
+    let doing = if state == Encryption::Off { "decrypting" } else { "encrypting" };
+    begin_everywhere(doing, &session);
+    let Session { environment, engine, output, .. } = session;
     let (wanted, secret) = match state {
         Encryption::Off => ("none", None),
         Encryption::Passphrase => {
@@ -194,15 +212,6 @@ fn encryption(state: Encryption, session: Session<'_>) -> anyhow::Result<()> {
             None => ("file", Some(in_file(&environment)?)),
         },
     };
-    if now != "none" && wanted != "none" && now != wanted {
-        return Err(usage(
-            format!("the data is encrypted with a {now} already"),
-            "turn that off first: waylore config encryption off",
-        ));
-    }
-    if !engine::ENCRYPTION_AVAILABLE {
-        return Err(engine::Error::from(engine::StoreError::NoEncryption).into());
-    }
     let key = secret.map(|it| engine::Key::new(&it)).transpose().map_err(engine::Error::from)?;
     if key.is_some() {
         config::write(&environment.config_file(), "encryption.key", Some(wanted))?;
@@ -230,6 +239,29 @@ fn encryption(state: Encryption, session: Session<'_>) -> anyhow::Result<()> {
         _ => {}
     }
     Ok(())
+}
+
+/// Data that is encrypted keeps its key until it is decrypted.
+fn refuse_second_key(now: &str, wanted: Encryption) -> anyhow::Result<()> {
+    let same = match wanted {
+        Encryption::Off => true,
+        Encryption::On => now != "passphrase",
+        Encryption::Keychain => now == "keychain",
+        Encryption::File => now == "file",
+        Encryption::Passphrase => now == "passphrase",
+    };
+    if same || now == "none" {
+        return Ok(());
+    }
+    let how = match now {
+        "file" => "with the key in a file",
+        "keychain" => "with the key in the keychain",
+        _ => "with a passphrase",
+    };
+    Err(usage(
+        format!("the data is encrypted already, {how}"),
+        "turn that off first: waylore config encryption off",
+    ))
 }
 
 /// The key in the key file, which is made now if there is none.

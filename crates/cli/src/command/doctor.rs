@@ -4,6 +4,7 @@ use engine::{Check, Health};
 use serde_json::json;
 
 use super::Session;
+use super::shared::begin;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN};
 
 /// Examine everything and say what to do about each problem
@@ -15,16 +16,10 @@ pub(crate) struct DoctorArgs {
 }
 
 pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let (mut checks, done) = session.engine.doctor(args.fix).await?;
-    checks.insert(
-        0,
-        Check {
-            name: "configuration".to_owned(),
-            health: Health::Good,
-            detail: format!("`{}`", session.environment.config_file().display()),
-            fix: None,
-        },
-    );
+    begin("examining", session);
+    let (found, done) = session.engine.doctor(args.fix).await?;
+    let mut checks = configuration(session);
+    checks.extend(found);
     let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
     let code = u8::from(worst == Health::Bad);
     if session.output.json {
@@ -52,6 +47,20 @@ pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Resu
         }
     }
     Ok(code)
+}
+
+/// The settings, which were let pass to get here.
+fn configuration(session: &Session<'_>) -> Vec<Check> {
+    let check =
+        |health, detail, fix| Check { name: "configuration".to_owned(), health, detail, fix };
+    let problems = &session.settings.problems;
+    if problems.is_empty() {
+        let file = session.environment.config_file();
+        return vec![check(Health::Good, format!("`{}`", file.display()), None)];
+    }
+    let fix = "correct it; until then the other commands refuse to work";
+    let bad = |it: &String| check(Health::Bad, it.clone(), Some(fix.to_owned()));
+    problems.iter().map(bad).collect()
 }
 
 const fn word(health: Health) -> &'static str {

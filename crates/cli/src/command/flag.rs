@@ -56,7 +56,7 @@ pub(crate) async fn run(args: FlagArgs, session: &mut Session<'_>) -> anyhow::Re
         Verdict::NotHere => Correction::NotHere {
             modules: args.modules.clone(),
             files: args.files.clone(),
-            cwd: session.environment.cwd.clone(),
+            cwd: session.base.clone(),
         },
     };
     let res = session.engine.correct(&args.id, correction).await?;

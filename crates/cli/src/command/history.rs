@@ -4,6 +4,7 @@ use model::Memory;
 use serde_json::json;
 
 use super::Session;
+use super::shared::status_word;
 use crate::output::{BOLD, DIM, visible};
 use crate::wire::MemoryWire;
 
@@ -61,7 +62,8 @@ fn differences(before: Option<&Memory>, after: &Memory) -> Vec<String> {
     };
     note("text", before.map(|it| visible(&it.content)), visible(&after.content));
     note("type", before.map(|it| it.kind.to_string()), after.kind.to_string());
-    note("status", before.map(|it| it.status().to_string()), after.status().to_string());
+    let status = |it: &Memory| status_word(it.status()).to_owned();
+    note("status", before.map(status), status(after));
     note("confidence", before.map(|it| it.confidence.to_string()), after.confidence.to_string());
     note("tags", before.map(|it| it.tags.join(", ")), after.tags.join(", "));
     let files =

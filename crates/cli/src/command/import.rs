@@ -37,6 +37,9 @@ pub(crate) struct ImportArgs {
     dry_run: bool,
 }
 
+/// More records than are taken in before a person wonders.
+const MANY: usize = 5_000;
+
 pub(crate) async fn run(args: ImportArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
     let (name, bytes) = if args.file.as_os_str() == "-" {
         ("standard input".to_owned(), read_all(std::io::stdin().lock())?)
@@ -52,6 +55,9 @@ pub(crate) async fn run(args: ImportArgs, session: &mut Session<'_>) -> anyhow::
     };
     let records = read(&bytes)?;
     let total = records.len();
+    if total > MANY {
+        session.output.progress(&format!("importing {total} records"));
+    }
     let how = Intake {
         file: if name.is_empty() { "file".to_owned() } else { name.clone() },
         reach: if args.user { Reach::User } else { Reach::Project },
@@ -97,7 +103,7 @@ pub(crate) async fn run(args: ImportArgs, session: &mut Session<'_>) -> anyhow::
     Ok(u8::from(!res.problems.is_empty()))
 }
 
-/// The deepest nesting a record may have; the parser stops there by itself.
+/// The records of a file: an export, a list of memories, a single one, or one per line.
 fn read(bytes: &[u8]) -> anyhow::Result<Vec<ImportRecord>> {
     let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
     let text = std::str::from_utf8(bytes).map_err(|it| {

@@ -38,7 +38,7 @@ pub(crate) struct Which {
     /// Only of this scope: global, module, work_unit, session
     #[arg(long, value_name = "SCOPE")]
     scope: Option<String>,
-    /// Only in this status: live, needs_review, tainted, stale, deprecated, deleted
+    /// Only in this status: live, needs_review, tainted, stale, deprecated, forgotten
     #[arg(short, long, value_name = "STATUS")]
     status: Option<String>,
     /// In every status, the forgotten ones too
@@ -64,6 +64,8 @@ impl Which {
         let word = |it: model::UnknownWord| engine::Error::from(it);
         let standing = Filter::standing(limit);
         let statuses = match (&self.status, self.all) {
+            // The word we say for it ourselves.
+            (Some(status), _) if status == "forgotten" => vec![Status::Deleted],
             (Some(status), _) => vec![Status::parse(status).map_err(word)?],
             (None, true) => Status::ALL.to_vec(),
             (None, false) => standing.statuses.clone(),
@@ -77,7 +79,7 @@ impl Which {
             None => None,
         };
         let file = match &self.file {
-            Some(file) => Some(session.engine.path(file, &session.environment.cwd)?),
+            Some(file) => Some(session.engine.path(file, &session.base)?),
             None => None::<ProjectPath>,
         };
         let filter = Filter {
@@ -105,7 +107,7 @@ pub(crate) async fn run(args: ListArgs, session: &Session<'_>) -> anyhow::Result
         return Ok(0);
     }
     for shown in &found {
-        session.output.line(&line(shown));
+        session.output.line(&line(shown, &session.settings.types));
     }
     if found.is_empty() {
         session.output.say(&format!("nothing to show for `{}`", session.engine.project().name()));

@@ -4,6 +4,7 @@ use engine::Maintained;
 use serde_json::json;
 
 use super::Session;
+use super::shared::begin;
 use crate::output::{count, size};
 use crate::wire::reach_word;
 
@@ -20,6 +21,7 @@ pub(crate) struct MaintainArgs {
 
 pub(crate) async fn run(args: MaintainArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let every = session.settings.number("backup.every_days");
+    begin("checking and tidying", session);
     let done = session.engine.maintain(every, args.compact, args.dry_run).await?;
     let code = if done.iter().any(|it| !it.findings.is_empty()) { 3 } else { 0 };
     if session.output.json {
@@ -28,7 +30,7 @@ pub(crate) async fn run(args: MaintainArgs, session: &Session<'_>) -> anyhow::Re
                 "reach": reach_word(it.reach),
                 "faded": it.faded.iter().map(|it| it.id).collect::<Vec<_>>(),
                 "removed": it.gone,
-                "findings": it.findings.iter().map(engine::sentence).collect::<Vec<_>>(),
+                "findings": it.findings.iter().map(ToString::to_string).collect::<Vec<_>>(),
                 "backup": it.backup.as_ref().map(|it| &it.name),
                 "reclaimed_bytes": it.reclaimed,
             })
@@ -49,7 +51,7 @@ fn render(it: &Maintained, dry_run: bool, session: &Session<'_>) {
     let out = session.output;
     let whose = reach_word(it.reach);
     for finding in &it.findings {
-        out.warn(&engine::sentence(finding));
+        out.warn(&finding.to_string());
     }
     if !it.findings.is_empty() {
         out.line(&format!("{whose}: damaged, so nothing was tidied"));

@@ -29,7 +29,7 @@ pub(crate) async fn run(args: PinArgs, session: &Session<'_>) -> anyhow::Result<
     session.output.line(&format!(
         "{BOLD}#{}{BOLD:#}  {:<11} {}",
         memory.id.short(),
-        label(&memory.kind),
+        label(&memory.kind, &session.settings.types),
         memory.summary
     ));
     session.output.say(match (args.off, changed) {

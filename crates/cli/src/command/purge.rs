@@ -4,7 +4,8 @@ use engine::Purged;
 use serde_json::json;
 
 use super::Session;
-use super::shared::{confirmed, read_all};
+use super::edit;
+use super::shared::{begin, begin_everywhere, confirmed, declined, read_all};
 use crate::failure::usage;
 use crate::output::{Output, count, size};
 
@@ -44,8 +45,19 @@ pub(crate) async fn run(args: PurgeArgs, mut session: Session<'_>) -> anyhow::Re
     };
     // Reading the secret takes standard input, so there is nobody left to ask; it erases only the secret.
     if !args.secret && !confirmed(args.yes, &question)? {
-        session.output.say("nothing was erased");
-        return Ok(1);
+        return Ok(declined("nothing was erased", session.output));
+    }
+    if args.everything {
+        begin_everywhere("erasing", &session);
+    } else {
+        begin("erasing and searching", &session);
+    }
+    // What was being written about them must not outlive them; a secret may stand in any draft.
+    if args.secret || args.secrets {
+        edit::discard_all(&session);
+    }
+    for id in &args.ids {
+        edit::discard(&session.engine.find(id).await?);
     }
     let output = session.output;
     let res = if args.everything {
@@ -67,11 +79,11 @@ pub(crate) async fn run(args: PurgeArgs, mut session: Session<'_>) -> anyhow::Re
 
 fn render(res: &Purged, cleaned: bool, output: &Output) -> u8 {
     let proof = &res.proof;
-    let clean = proof.found_in.is_empty();
+    let clean = proof.holds();
     if output.json {
         output.data_json("purged", json!({
             "memories": res.memories,
-            "proof": { "files": proof.files, "bytes": proof.bytes, "pieces": proof.pieces, "found_in": proof.found_in },
+            "proof": { "files": proof.files, "bytes": proof.bytes, "pieces": proof.pieces, "found_in": proof.found_in, "encrypted": proof.encrypted, "inside": proof.inside },
         }));
         return if clean { 0 } else { 3 };
     }
@@ -83,13 +95,27 @@ fn render(res: &Purged, cleaned: bool, output: &Output) -> u8 {
         size(proof.bytes),
         count(proof.pieces, "piece of what was erased", "pieces of what was erased"),
     );
-    if clean {
+    let within = if cleaned { "every database" } else { "every database and backup" };
+    if proof.inside {
+        output.error(&format!("looked inside {within}: still there"));
+    }
+    if !proof.found_in.is_empty() {
+        output.error(&format!("{searched}: still found in"));
+        for path in &proof.found_in {
+            output.error_detail(&path.display().to_string());
+        }
+    }
+    if !clean {
+        return 3;
+    }
+    // The bytes of an encrypted file show nothing, and a short text is found anywhere by chance.
+    if proof.pieces > 0 && !proof.encrypted {
         output.line(&format!("{searched}: not found anywhere"));
         return 0;
     }
-    output.error(&format!("{searched}: still found in"));
-    for path in &proof.found_in {
-        output.error_detail(&path.display().to_string());
+    if proof.pieces == 0 && !res.memories.is_empty() {
+        output.say("nothing of it was long enough, or its own, to search the files for; what is inside decides");
     }
-    3
+    output.line(&format!("looked inside {within}: not there"));
+    0
 }

@@ -7,7 +7,6 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::shared::{label, text_or_stdin};
-use crate::failure::usage;
 use crate::output::{BOLD, DIM, visible};
 use crate::wire::{MemoryWire, reach_word};
 
@@ -53,12 +52,6 @@ pub(crate) struct RememberArgs {
 }
 
 pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
-    if session.settings.get("memory.enabled") == "false" {
-        return Err(usage(
-            "memory is turned off in this project",
-            "`waylore config set memory.enabled true --for-project` turns it on",
-        ));
-    }
     let teaching = Teaching {
         content: text_or_stdin(&args.text)?,
         kind: args.kind,
@@ -66,7 +59,7 @@ pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow
         tags: args.tags,
         files: args.files,
         modules: args.modules,
-        cwd: session.environment.cwd.clone(),
+        cwd: session.base.clone(),
         pinned: args.pin,
         on_secret: if args.redact { OnSecret::Redact } else { session.settings.on_secret() },
         on_duplicate: if args.new { OnDuplicate::Keep } else { session.settings.on_duplicate() },
@@ -88,11 +81,22 @@ fn render(res: &Remembered, dry_run: bool, session: &Session<'_>) {
     let verb = if dry_run { "would remember" } else { "remembered" };
     let out = session.output;
     if res.repeated {
-        out.line(&format!("{BOLD}#{id}{BOLD:#}  {:<11} {}", label(&memory.kind), memory.summary));
+        out.line(&format!(
+            "{BOLD}#{id}{BOLD:#}  {:<11} {}",
+            label(&memory.kind, &session.settings.types),
+            memory.summary
+        ));
         out.say(&format!("this key was used before: nothing new was kept {DIM}(#{id}){DIM:#}"));
+        if memory.states.deleted_at.is_some() {
+            out.hint(&format!("it is forgotten; `waylore restore {id}` brings it back"));
+        }
         return;
     }
-    out.line(&format!("{BOLD}#{id}{BOLD:#}  {:<11} {}", label(&memory.kind), memory.summary));
+    out.line(&format!(
+        "{BOLD}#{id}{BOLD:#}  {:<11} {}",
+        label(&memory.kind, &session.settings.types),
+        memory.summary
+    ));
     match &res.novelty {
         Novelty::New => out.say(&format!("{verb} as a new memory")),
         Novelty::Merged { was } => {

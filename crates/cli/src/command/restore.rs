@@ -26,7 +26,7 @@ pub(crate) async fn run(args: RestoreArgs, session: &Session<'_>) -> anyhow::Res
     session.output.line(&format!(
         "{BOLD}#{}{BOLD:#}  {:<11} {}",
         memory.id.short(),
-        label(&memory.kind),
+        label(&memory.kind, &session.settings.types),
         memory.summary
     ));
     session.output.say("it stands again");

@@ -34,7 +34,7 @@ pub(crate) async fn run(args: SearchArgs, session: &Session<'_>) -> anyhow::Resu
     for hit in &hits {
         session.output.line(&format!(
             "{}  {DIM}({}){DIM:#}",
-            line(&hit.shown),
+            line(&hit.shown, &session.settings.types),
             hit.because.join(", ")
         ));
     }

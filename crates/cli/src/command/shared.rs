@@ -4,9 +4,11 @@ use std::fmt::Write as _;
 use std::io::Read as _;
 
 use engine::{Reach, Shown};
-use model::{MemoryType, Status};
+use model::{CustomType, MemoryType, Status};
+use serde_json::json;
 
-use crate::output::{BAD, BOLD, DIM, WARN};
+use super::Session;
+use crate::output::{BAD, BOLD, DIM, Output, WARN, size};
 
 /// Where to read a text from: the words of the command line, or standard input.
 pub(crate) fn text_or_stdin(words: &[String]) -> anyhow::Result<String> {
@@ -35,18 +37,22 @@ pub(crate) fn read_all(from: impl std::io::Read) -> anyhow::Result<Vec<u8>> {
     Ok(bytes)
 }
 
-/// The word at the head of a line.
-pub(crate) fn label(kind: &MemoryType) -> String {
-    kind.core().map_or_else(|| kind.slug().to_owned(), |it| it.row().label.to_owned())
+/// The word at the head of a line; a type of a methodology has the one it was declared with.
+pub(crate) fn label(kind: &MemoryType, declared: &[CustomType]) -> String {
+    if let Some(core) = kind.core() {
+        return core.row().label.to_owned();
+    }
+    let custom = declared.iter().find(|it| it.slug == kind.slug());
+    custom.map_or_else(|| kind.slug().to_owned(), |it| it.label.clone())
 }
 
 /// One memory in one line.
-pub(crate) fn line(shown: &Shown) -> String {
+pub(crate) fn line(shown: &Shown, declared: &[CustomType]) -> String {
     let memory = &shown.memory;
     let mut res = format!(
         "{BOLD}#{}{BOLD:#}  {:<11} {}",
         memory.id.short(),
-        label(&memory.kind),
+        label(&memory.kind, declared),
         memory.summary
     );
     let mut notes: Vec<String> = Vec::new();
@@ -81,6 +87,11 @@ pub(crate) fn status_note(status: Status) -> Option<&'static str> {
     }
 }
 
+/// The word of a status in talk; what the wire calls deleted was forgotten by somebody.
+pub(crate) fn status_word(status: Status) -> &'static str {
+    if status == Status::Deleted { "forgotten" } else { status.slug() }
+}
+
 /// Asks for the word `yes` unless it was given on the command line.
 pub(crate) fn confirmed(yes: bool, question: &str) -> anyhow::Result<bool> {
     if yes {
@@ -93,4 +104,38 @@ pub(crate) fn confirmed(yes: bool, question: &str) -> anyhow::Result<bool> {
         ));
     }
     Ok(crate::output::ask(&format!("{BAD}{question}{BAD:#} Type `yes` to go on:"))? == "yes")
+}
+
+/// The answer of a command that was called off.
+pub(crate) fn declined(what: &str, output: &Output) -> u8 {
+    if output.json {
+        output.data_json("declined", json!({}));
+    }
+    output.say(what);
+    1
+}
+
+/// From here on a person would wonder whether anything happens.
+const LARGE: u64 = 32 << 20;
+
+/// Says what takes long, when the databases at hand are large enough that it does.
+pub(crate) fn begin(doing: &str, session: &Session<'_>) {
+    let databases = session.engine.notebooks().into_iter().map(|it| it.store.path());
+    begin_with(doing, databases, session.output);
+}
+
+/// As `begin`, for what goes through every project.
+pub(crate) fn begin_everywhere(doing: &str, session: &Session<'_>) {
+    let data = session.engine.data();
+    let projects = data.projects().into_iter().map(|it| data.project(it));
+    let homes = projects.chain(std::iter::once(data.user()));
+    begin_with(doing, homes.map(|it| it.database()), session.output);
+}
+
+fn begin_with(doing: &str, databases: impl Iterator<Item = std::path::PathBuf>, output: &Output) {
+    let bytes = |it: std::path::PathBuf| std::fs::metadata(it).map_or(0, |it| it.len());
+    let total: u64 = databases.map(bytes).sum();
+    if total > LARGE {
+        output.progress(&format!("{doing} {}", size(total)));
+    }
 }

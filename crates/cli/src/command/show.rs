@@ -1,7 +1,7 @@
 //! `waylore show`.
 
 use engine::Shown;
-use model::{MemoryId, ProjectPath, RelationTarget};
+use model::{CustomType, MemoryId, ProjectPath, RelationTarget};
 use serde_json::json;
 
 use super::Session;
@@ -23,14 +23,14 @@ pub(crate) async fn run(args: ShowArgs, session: &Session<'_>) -> anyhow::Result
     if session.output.json {
         session.output.data_json("memory", json!({ "memory": MemoryWire::from(&shown) }));
     } else {
-        for it in render(&shown, &gone) {
+        for it in render(&shown, &gone, &session.settings.types) {
             session.output.line(&it);
         }
     }
     Ok(0)
 }
 
-fn render(shown: &Shown, gone: &[MemoryId]) -> Vec<String> {
+fn render(shown: &Shown, gone: &[MemoryId], declared: &[CustomType]) -> Vec<String> {
     let memory = &shown.memory;
     let mut res = vec![format!(
         "{BOLD}#{}{BOLD:#} · {} · confidence {}{}",
@@ -95,7 +95,7 @@ fn render(shown: &Shown, gone: &[MemoryId]) -> Vec<String> {
         ),
     );
     let pinned = if memory.flags.pinned { "pinned, never fades" } else { "" };
-    field("fades", if pinned.is_empty() { fading(memory) } else { pinned.to_owned() });
+    field("fades", if pinned.is_empty() { fading(memory, declared) } else { pinned.to_owned() });
     let counters = &memory.counters;
     if counters.access_count + counters.used_count > 0 {
         field(
@@ -115,7 +115,7 @@ fn render(shown: &Shown, gone: &[MemoryId]) -> Vec<String> {
         "as a note",
         format!(
             "[{}] {} [^ Memory: {} #{}]",
-            label(&memory.kind),
+            label(&memory.kind, declared),
             memory.summary,
             memory.citation,
             memory.id.short()
@@ -125,8 +125,8 @@ fn render(shown: &Shown, gone: &[MemoryId]) -> Vec<String> {
     res
 }
 
-fn fading(memory: &model::Memory) -> String {
-    let days = memory.half_life_days.or_else(|| memory.kind.half_life_days(&[]));
+fn fading(memory: &model::Memory, declared: &[CustomType]) -> String {
+    let days = memory.half_life_days.or_else(|| memory.kind.half_life_days(declared));
     days.map_or_else(|| "never".to_owned(), |it| format!("by half for every {it} days without use"))
 }
 

@@ -7,6 +7,7 @@ use model::Status;
 use serde_json::json;
 
 use super::Session;
+use super::shared::status_word;
 use crate::output::{BOLD, DIM, count, size};
 use crate::wire::reach_word;
 
@@ -27,7 +28,7 @@ pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u
     for it in &stats {
         render(it, session);
     }
-    if stats.is_empty() {
+    if !stats.iter().any(|it| it.reach == engine::Reach::Project) {
         session
             .output
             .say(&format!("nothing is remembered about `{}` yet", session.engine.project().name()));
@@ -78,7 +79,7 @@ fn render(it: &Stats, session: &Session<'_>) {
         out.line(&format!("  {n:>5}  {kind}"));
     }
     for (status, n) in &others {
-        out.line(&format!("  {n:>5}  {DIM}{status}{DIM:#}"));
+        out.line(&format!("  {n:>5}  {DIM}{}{DIM:#}", status_word(*status)));
     }
     out.line(&format!(
         "  {DIM}{} on disk, {} ({}){DIM:#}",

@@ -221,7 +221,10 @@ fn hurt(path: &Path, seeded: &mut Seeded) -> String {
         }
         3 => {
             let end = bytes.len().min(at + 2048);
+            // Where there was nothing before, nothing would be damaged.
+            let first = !bytes[at];
             bytes[at..end].fill(0);
+            bytes[at] = first;
             format!("zeroed from {at}")
         }
         4 => {

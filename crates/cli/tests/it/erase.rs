@@ -140,7 +140,7 @@ fn the_same_words_in_another_memory_are_not_a_trace() {
     let id = desk.remember(text);
     desk.json(&["remember", "--user", "--new", text]);
     let said = desk.run(&["purge", "--yes", &id]).ends(0, "purge");
-    assert!(said.out.contains("not found anywhere"), "{said:?}");
+    assert!(!said.all().contains("still found"), "{said:?}");
 }
 
 /// Puts the canary wherever a person can put a word; the ids that know it.

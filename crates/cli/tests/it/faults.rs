@@ -9,7 +9,7 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::kit::{Desk, Said, Seeded, binary, files, finish, holding, id_of, record, skip};
+use crate::kit::{self, Desk, Said, Seeded, binary, files, finish, holding, id_of, record, skip};
 
 const CALLS: &str = "write,pwrite64,writev,fsync,fdatasync,ftruncate,fallocate,copy_file_range,\
                      rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir";
@@ -172,6 +172,9 @@ impl Trial<'_> {
 
     /// The calls of one run: each with a number, up to the most that any thread makes.
     fn points(&self) -> Option<Vec<(String, usize)>> {
+        if !kit::has("strace") {
+            return None;
+        }
         let log = self.desk.root.join("calls");
         let said = self.traced(&["-e", &format!("trace={CALLS}")], log.to_str().unwrap());
         let text = fs::read_to_string(&log).ok()?;

@@ -15,6 +15,7 @@ mod faults;
 mod hostile;
 mod identity;
 mod kill;
+mod manners;
 mod notebook;
 mod settings;
 mod wire;

@@ -78,7 +78,7 @@ fn every_step_of_a_day_can_be_taken_back_to_its_morning() {
         assert_eq!(states(&desk), before, "with {} steps left", days.len());
     }
     desk.run(&["undo"]).ends(0, "the first memory itself");
-    desk.run(&["undo"]).ends(2, "there is nothing left");
+    desk.run(&["undo"]).ends(1, "there is nothing left");
     assert_eq!(desk.json(&["list"])["memories"], json!([]));
 }
 

@@ -4,6 +4,7 @@ use model::{MAX_CONTENT, MAX_LABEL, Memory, clean_label, clean_text};
 
 use crate::Error;
 use crate::admit::{self, OnSecret};
+use crate::texts::texts;
 
 /// Passes every text of a record through the door.
 pub(crate) fn admitted(memory: Memory, on_secret: OnSecret) -> Result<Memory, String> {
@@ -25,40 +26,34 @@ pub(crate) fn admitted(memory: Memory, on_secret: OnSecret) -> Result<Memory, St
     if let Some(reason) = &res.states.deprecated_reason {
         res.states.deprecated_reason = Some(crate::change::reason(reason));
     }
-    for (part, text) in small_texts(&mut res) {
-        admit::label(part, text).map_err(said)?;
+    for text in small_texts(&mut res) {
         *text = clean_label(text, 4 * MAX_LABEL);
     }
-    for path in &res.files {
-        admit::label("file", path.as_str()).map_err(said)?;
-    }
-    admit::label("author", &res.created_by.to_string()).map_err(said)?;
     if let Some(payload) = &res.payload {
-        let text = clean_text(&payload.to_json().to_string(), MAX_CONTENT * 8)
-            .map_err(|it| it.to_string())?;
-        if !secrets::scan(&text).is_empty() {
-            return Err("its payload holds what looks like a secret".to_owned());
-        }
+        clean_text(&payload.to_json().to_string(), MAX_CONTENT * 8).map_err(|it| it.to_string())?;
     }
     // The injected forms are always derived here, never taken from a file.
     res.summary = promote::summary(&res.content, &res.kind);
     res.citation = promote::citation(&res.content);
+    for (part, text) in texts(&res) {
+        admit::label(part, &text).map_err(said)?;
+    }
     Ok(res)
 }
 
 /// The texts of a memory that nobody reads as text, but that are kept all the same.
-fn small_texts(memory: &mut Memory) -> Vec<(&'static str, &mut String)> {
+fn small_texts(memory: &mut Memory) -> Vec<&mut String> {
     let mut res = Vec::new();
-    res.extend(memory.commit.as_mut().map(|it| ("commit", it)));
-    res.extend(memory.branch.as_mut().map(|it| ("branch", it)));
+    res.extend(memory.commit.as_mut());
+    res.extend(memory.branch.as_mut());
     for anchor in &mut memory.anchors {
-        res.push(("anchor", &mut anchor.symbol));
-        res.push(("anchor", &mut anchor.hash));
+        res.push(&mut anchor.symbol);
+        res.push(&mut anchor.hash);
     }
     if let Some(unit) = &mut memory.work_unit {
-        res.push(("work unit", &mut unit.methodology));
-        res.push(("work unit", &mut unit.label));
-        res.extend(unit.hierarchy.iter_mut().map(|it| ("work unit", it)));
+        res.push(&mut unit.methodology);
+        res.push(&mut unit.label);
+        res.extend(&mut unit.hierarchy);
     }
     res
 }

@@ -1,4 +1,5 @@
-//! The proof of an erasure: every byte of every file is searched for what is said to be gone.
+//! The proof of an erasure: every byte of every file is searched for what is said to be gone, and
+//! every database is opened and asked for it.
 
 use std::collections::HashSet;
 use std::fs;
@@ -8,17 +9,29 @@ use model::Memory;
 use store::Store;
 
 use crate::Error;
-use crate::carry::everything;
+use crate::texts::ever;
 
-/// A byte search of the whole data folder, after the fact.
+/// A search of the whole data folder, after the fact.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Proof {
     pub files: usize,
     pub bytes: u64,
-    /// How many pieces of erased text were looked for.
+    /// How many pieces of erased text were looked for. Zero: none was long enough to be told from
+    /// chance, and what was found inside decides.
     pub pieces: usize,
     /// Files in which one was found; must be empty.
     pub found_in: Vec<PathBuf>,
+    /// Whether a database is encrypted: its bytes show nothing, and what was found inside decides.
+    pub encrypted: bool,
+    /// Whether a database, opened and read, still holds what was erased; must be false.
+    pub inside: bool,
+}
+
+impl Proof {
+    /// Nothing was found, neither in the bytes nor inside.
+    pub fn holds(&self) -> bool {
+        self.found_in.is_empty() && !self.inside
+    }
 }
 
 /// The length of the pieces looked for: long enough to be nobody else's, short enough to survive
@@ -32,13 +45,10 @@ pub(crate) async fn spare(pieces: &mut HashSet<Vec<u8>>, store: &Store) -> Resul
     if !store.exists() {
         return Ok(());
     }
-    for kept in everything(store).await? {
-        let mut said = store.versions(kept.id).await?;
-        said.push(kept);
-        for it in &said {
-            for length in lengths(pieces) {
-                it.content.as_bytes().windows(length).for_each(|it| drop(pieces.take(it)));
-            }
+    let lengths = lengths(pieces);
+    for kept in ever(store).await? {
+        for length in &lengths {
+            kept.content.as_bytes().windows(*length).for_each(|it| drop(pieces.take(it)));
         }
     }
     Ok(())
@@ -51,6 +61,11 @@ pub(crate) fn pieces_of(memory: &Memory) -> Vec<Vec<u8>> {
         return vec![bytes.to_vec()].into_iter().filter(|it| it.len() >= SHORTEST).collect();
     }
     bytes.windows(PIECE).step_by(PIECE / 2).map(<[u8]>::to_vec).collect()
+}
+
+/// Whether a store's file is encrypted; one that cannot be opened may well be.
+pub(crate) async fn is_encrypted(store: &Store) -> bool {
+    store.is_encrypted().await.map_or(true, |it| it.unwrap_or(false))
 }
 
 /// Looks for the pieces in every file below `root`, the folders in `beside` apart.

@@ -44,7 +44,7 @@ fn an_own_export_comes_back_whole_on_another_machine() {
         ",
         expect![[r#"
             m1 new: module_insight "retry limit is 3" tags=net files=src/a.rs modules=api
-            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5" pinned
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5" tags=net files=src/a.rs modules=api pinned
             m3 new: module_insight "the pool has 8 connections"
             m3 module_insight "the pool has 8 connections" [deleted]
             3 memories, 2 with a past, 0 settings
@@ -52,10 +52,10 @@ fn an_own_export_comes_back_whole_on_another_machine() {
             m2 added
             m3 added
             m3 module_insight 0.90 "the pool has 8 connections" [deleted]
-            m2 module_insight 0.90 "retry limit is 5" pinned
+            m2 module_insight 0.90 "retry limit is 5" tags=net files=src/a.rs modules=api pinned
             m1 module_insight 0.90 "retry limit is 3" tags=net files=src/a.rs modules=api [deprecated] (superseded by m2)
-            m2 module_insight 0.90 "retry limit is 5" pinned
-              v1 user_taught global confidence 0.90 by user verified
+            m2 module_insight 0.90 "retry limit is 5" tags=net files=src/a.rs modules=api pinned
+              v1 user_taught module confidence 0.90 by user verified
               supersedes m1 auto
         "#]],
     );
@@ -78,10 +78,10 @@ fn an_unvouched_import_is_tainted_and_unpinned() {
             1 memories, 0 with a past, 0 settings
             m1 added
             m1 module_insight 0.85 "retry limit is 3" [tainted]
-              v1 user_taught global confidence 0.85 by import:parcel.json needs_review
+              v1 observer_inferred global confidence 0.85 by import:parcel.json needs_review
             m1 module_insight "retry limit is 3"
             m1 module_insight 0.95 "retry limit is 3"
-              v2 user_taught global confidence 0.95 by import:parcel.json verified
+              v2 observer_inferred global confidence 0.95 by import:parcel.json verified
         "#]],
     );
 }
@@ -203,6 +203,71 @@ fn history_stays_at_home() {
             1 memories, 1 with a past, 0 settings
             m1 added
             import by import:parcel.json: v1 "retry limit is 4"
+        "#]],
+    );
+}
+
+#[test]
+fn an_old_export_does_not_come_back_faded() {
+    check(
+        r"
+            teach --type work_state the parser is half done
+            export
+            live 30
+            on laptop
+            import --vouched
+            list
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: work_state "the parser is half done"
+            1 memories, 0 with a past, 0 settings
+            m1 added
+            m1 work_state 0.90 "the parser is half done"
+            backed up
+            backed up (user)
+            m1 work_state 0.90 "the parser is half done"
+        "#]],
+    );
+}
+
+#[test]
+fn no_secret_leaves_with_an_export() {
+    check(
+        r"
+            smuggle the deploy uses {token}
+            smuggle --says the-cache --hide branch {key}
+            smuggle --says the-queue --hide author {key}
+            teach the pool has 8 connections
+            export
+            on laptop
+            import --vouched
+            list
+            show m2
+            show m3
+        ",
+        expect![[r#"
+            m1 smuggled in
+            m2 smuggled in
+            m3 smuggled in
+            m4 new: module_insight "the pool has 8 connections"
+            4 memories, 0 with a past, 0 settings
+            m1 masked
+            m2 masked
+            m3 masked
+            m1 added
+            m2 added
+            m3 added
+            m4 added
+            m4 module_insight 0.90 "the pool has 8 connections"
+            m3 gotcha 1.00 "the-queue" pinned
+            m2 gotcha 1.00 "the-cache" pinned
+            m1 gotcha 1.00 "the deploy uses [REDACTED: github-token]" pinned
+            m2 gotcha 1.00 "the-cache" pinned
+              v1 user_taught global confidence 1.00 by user verified on [REDACTED: aws-access-key-id]
+            m3 gotcha 1.00 "the-queue" pinned
+              v1 user_taught global confidence 1.00 by agent:[REDACTED: aws-access-key-id] verified
         "#]],
     );
 }

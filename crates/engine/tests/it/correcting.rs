@@ -19,7 +19,7 @@ fn right_confirms() {
             m1 gotcha 0.85 "the cache lives in redis" [tainted]
             m1 gotcha "the cache lives in redis"
             m1 gotcha 0.95 "the cache lives in redis"
-              v2 user_taught global confidence 0.95 by import:parcel.json verified
+              v2 observer_inferred global confidence 0.95 by import:parcel.json verified
         "#]],
     );
 }

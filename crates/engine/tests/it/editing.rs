@@ -128,7 +128,7 @@ fn the_whole_life_of_a_memory_is_on_record() {
             m1 module_insight "retry limit is 4" pinned [deleted]
             m1 module_insight "retry limit is 4" pinned
             m1 again: module_insight "retry limit is 4" pinned
-            m2 supersedes m1 (the number was `4`, now it is `9`): module_insight "retry limit is 9"
+            m2 supersedes m1 (the number was `4`, now it is `9`): module_insight "retry limit is 9" pinned
             remember by user: v1 "retry limit is 3"
             edit by user: v2 "retry limit is 4"
             pin by user: v3 "retry limit is 4" pinned
@@ -137,7 +137,7 @@ fn the_whole_life_of_a_memory_is_on_record() {
             restore by user: v6 "retry limit is 4" pinned
             merge by user: v7 "retry limit is 4" pinned
             supersede by user: v8 "retry limit is 4" pinned [deprecated] (superseded by m2)
-            supersede by user: v1 "retry limit is 9"
+            supersede by user: v1 "retry limit is 9" pinned
         "#]],
     );
 }

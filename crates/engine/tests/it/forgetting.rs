@@ -138,10 +138,10 @@ fn an_older_version_brings_no_trust_back() {
             m1 gotcha "the cache lives in redis" [tainted]
             m1 gotcha "the cache lives in redis"
             m1 gotcha 0.95 "the cache lives in redis"
-              v3 user_taught global confidence 0.95 by import:parcel.json verified
+              v3 observer_inferred global confidence 0.95 by import:parcel.json verified
             m1 gotcha "the cache lives in memcached" [tainted]
             m1 gotcha 0.85 "the cache lives in memcached" [tainted]
-              v4 user_taught global confidence 0.85 by import:parcel.json needs_review
+              v4 observer_inferred global confidence 0.85 by import:parcel.json needs_review
         "#]],
     );
 }

@@ -197,7 +197,7 @@ fn settings_belong_to_a_project_and_are_checked() {
         ",
         expect![[r#"
             list.limit = 7
-            error: `list.limit` takes a whole number, not `many`
+            error: `list.limit` takes a whole number from 1 on, not `many`
               `waylore config` lists the settings
             error: unknown setting `lists.limit` (did you mean `list.limit`?)
               `waylore config` lists the settings
@@ -225,6 +225,79 @@ fn looking_founds_nothing() {
             nothing
             nothing
             0 memories, 0 with a past, 0 settings
+        "#]],
+    );
+}
+
+#[test]
+fn a_folder_that_went_and_came_back_is_not_its_copy() {
+    check(
+        r"
+            git main
+            teach the cache lives in redis
+            move shop store
+            at store
+            list
+            move store shop
+            at shop
+            list
+            copy shop twin
+            at twin
+            list
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            the directory was moved or renamed
+            m1 module_insight 0.90 "the cache lives in redis"
+            m1 module_insight 0.90 "the cache lives in redis"
+            nothing
+            m1 module_insight 0.90 "the cache lives in redis"
+        "#]],
+    );
+}
+
+#[test]
+fn nothing_comes_in_while_memory_is_off() {
+    check(
+        r"
+            teach the cache lives in redis
+            parcel the pool has 8 connections
+            set memory.enabled false
+            teach the deploy runs nightly
+            teach --user prefer tabs over spaces
+            edit m1 the cache lives in memcached
+            flag m1 partly the cache lives in memcached
+            flag m1 outdated the cache lives in memcached
+            import
+            flag m1 right
+            flag m1 outdated
+            forget m1
+            undo
+            unset memory.enabled
+            teach the deploy runs nightly
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            m1 module_insight "the cache lives in redis"
+            m1 module_insight "the cache lives in redis" [deprecated] (outdated)
+            m1 module_insight "the cache lives in redis" [deleted] (outdated)
+            undid forget
+            m1 module_insight "the cache lives in redis" [deprecated] (outdated)
+            m2 new: module_insight "the deploy runs nightly"
         "#]],
     );
 }

@@ -65,7 +65,7 @@ fn what_another_memory_says_too_is_no_trace() {
         expect![[r#"
             m1 new: module_insight "the launch code is hidden under the mat"
             m2 new: module_insight "by the way the launch code is hidden under the mat"
-            purged m1, nothing to look for
+            purged m1, no bytes to look for, not there inside
             m2 module_insight 0.90 "by the way the launch code is hidden under the mat"
         "#]],
     );
@@ -105,7 +105,7 @@ fn a_short_text_proves_nothing() {
         ",
         expect![[r#"
             m1 new: preference "name"
-            purged m1, nothing to look for
+            purged m1, no bytes to look for, not there inside
         "#]],
     );
 }
@@ -215,6 +215,102 @@ fn an_unknown_one_is_not_purged_with_the_others() {
             m1 new: module_insight "the launch code is hidden under the mat"
             error: no memory matches `deadbeef`
             m1 module_insight 0.90 "the launch code is hidden under the mat"
+        "#]],
+    );
+}
+
+#[test]
+fn a_strangers_file_is_left_where_it_is() {
+    check(
+        r"
+            teach the launch code is hidden under the mat
+            litter notes.txt
+            litter --user mine.txt
+            purge project
+            look notes.txt
+            look mine.txt
+            teach the pool has 8 connections
+            purge everything
+            look notes.txt
+            look mine.txt
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the launch code is hidden under the mat"
+            purged m1, not found anywhere
+            there
+            there
+            m2 new: module_insight "the pool has 8 connections"
+            purged m2, not found anywhere
+            there
+            there
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_secret_is_purged_from_every_project() {
+    check(
+        r"
+            teach the door code is swordfish-seven
+            teach --user my own door code is swordfish-seven
+            at other
+            teach the other door code is swordfish-seven
+            at third
+            purge secret swordfish-seven
+            at shop
+            list
+            at other
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the door code is swordfish-seven"
+            m2 new: module_insight "my own door code is swordfish-seven" user
+            m3 new: module_insight "the other door code is swordfish-seven"
+            purged m2 m1 m3, not found anywhere
+            m1 module_insight 0.90 "the door code is [REDACTED: purged]"
+            m2 module_insight 0.90 "my own door code is [REDACTED: purged]" user
+            m3 module_insight 0.90 "the other door code is [REDACTED: purged]"
+            m2 module_insight 0.90 "my own door code is [REDACTED: purged]" user
+        "#]],
+    );
+}
+
+#[test]
+fn a_secret_is_found_in_every_text_of_every_project() {
+    check(
+        r"
+            smuggle --tag {token} the deploy runs nightly
+            smuggle --says the-cache --hide branch {key}
+            smuggle --says the-pool --hide anchor {token}
+            smuggle --user the deploy uses {token}
+            doctor
+            at other
+            purge secrets
+            at shop
+            list --all
+            show m2
+            doctor
+        ",
+        expect![[r#"
+            m1 smuggled in
+            m2 smuggled in
+            m3 smuggled in
+            m4 smuggled in
+            Doubtful project backups: there are none
+            Bad project secrets: what looks like a secret is stored in m1, m2, m3
+            Doubtful user backups: there are none
+            Bad user secrets: what looks like a secret is stored in m4
+            purged m4 m1 m2 m3, not found anywhere
+            m3 gotcha 1.00 "the-pool" pinned
+            m2 gotcha 1.00 "the-cache" pinned
+            m1 gotcha 1.00 "the deploy runs nightly" tags=[REDACTED: github-token] pinned
+            m4 gotcha 1.00 "the deploy uses [REDACTED: github-token]" user pinned
+            m2 gotcha 1.00 "the-cache" pinned
+              v1 user_taught global confidence 1.00 by user verified on [REDACTED: aws-access-key-id]
+            Doubtful project backups: there are none
+            Doubtful user backups: there are none
         "#]],
     );
 }

@@ -221,3 +221,26 @@ fn a_late_found_secret_is_purged_everywhere() {
         "#]],
     );
 }
+
+#[test]
+fn a_branch_a_folder_or_a_key_brings_no_secret_in() {
+    check(
+        r"
+            at {token}
+            git fix-{key}
+            teach the deploy runs nightly
+            show m1
+            teach --key {token} the cache lives in redis
+            doctor
+        ",
+        expect![[r#"
+            m1 new: module_insight "the deploy runs nightly"
+            m1 module_insight 0.90 "the deploy runs nightly"
+              v1 user_taught global confidence 0.90 by user verified on fix-[REDACTED: aws-access-key-id]
+            error: the text holds something that looks like a secret; nothing was saved
+              key 1:1 github-token
+            Doubtful project backups: there are none
+            Doubtful user backups: there are none
+        "#]],
+    );
+}

@@ -34,7 +34,7 @@ fn every_text_of_a_record_passes_the_door() {
             nothing written
             m1 added
             m1 gotcha 0.85 "hello-nine" [tainted] (because of [REDACTED: github-token])
-              v1 user_taught global confidence 0.85 by import:parcel.json needs_review
+              v1 observer_inferred global confidence 0.85 by import:parcel.json needs_review
         "#]],
     );
 }
@@ -193,7 +193,7 @@ fn wordings_are_derived_here() {
             m1 added
             nothing
             m1 gotcha 0.85 "the cache lives in redis" [tainted]
-              v1 user_taught global confidence 0.85 by import:parcel.json needs_review
+              v1 observer_inferred global confidence 0.85 by import:parcel.json needs_review
         "#]],
     );
 }
@@ -218,6 +218,47 @@ fn a_record_cannot_take_over_a_known_memory() {
             m2 added
             m1 module_insight 0.90 "retry limit is 3"
             m2 gotcha 1.00 "retry limit is 5" user pinned
+        "#]],
+    );
+}
+
+#[test]
+fn a_path_or_a_type_brings_no_secret_in() {
+    check(
+        r"
+            parcel --says hello-one --hide relation conf/{token}.toml
+            parcel --says hello-two --hide anchor_file conf/{token}.rs
+            parcel --says hello-three --hide type {token}
+            import
+        ",
+        expect![[r#"
+            record 1: holds what looks like a secret: github-token (relation, line 1)
+            record 2: holds what looks like a secret: github-token (anchor, line 1)
+            record 3: holds what looks like a secret: github-token (type, line 1)
+            nothing written
+        "#]],
+    );
+}
+
+#[test]
+fn a_file_is_not_believed_about_itself() {
+    check(
+        r"
+            parcel --boast the cache lives in redis
+            import
+            show m1
+            parcel --empty
+            parcel --boast the pool has 8 connections
+            import --vouched
+            show m2
+        ",
+        expect![[r#"
+            m1 added
+            m1 gotcha 0.85 "the cache lives in redis" [tainted]
+              v1 observer_inferred global confidence 0.85 by import:parcel.json needs_review
+            m2 added
+            m2 gotcha 1.00 "the pool has 8 connections" pinned [stale]
+              v1 user_taught global confidence 1.00 by user verified half-life 100000 for organization used 999 from the future
         "#]],
     );
 }

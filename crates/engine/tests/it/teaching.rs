@@ -276,3 +276,53 @@ fn nothing_and_too_much_are_refused() {
         "#]],
     );
 }
+
+#[test]
+fn a_key_answers_with_what_became_of_it() {
+    check(
+        r"
+            teach --key k1 the cache lives in redis
+            undo
+            teach --key k1 the cache lives in redis
+            purge m1
+            teach --key k1 the cache lives in redis
+            list --all
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            undid remember
+            m1 never was
+            m1 known by its key: module_insight "the cache lives in redis" [deleted]
+            purged m1, not found anywhere
+            error: what this key had kept was erased
+              to keep the text all the same, give another key
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn what_supersedes_is_about_the_same() {
+    check(
+        r"
+            teach --pin --tag net --file src/a.rs --module api retry limit is 3
+            teach --tag ops retry limit is 5
+            show m2
+            flag m2 incorrect retry limit is 8
+            show m3
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3" tags=net files=src/a.rs modules=api pinned
+              absent: src/a.rs
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5" tags=net,ops files=src/a.rs modules=api pinned
+            m2 module_insight 0.90 "retry limit is 5" tags=net,ops files=src/a.rs modules=api pinned
+              v1 user_taught module confidence 0.90 by user verified
+              supersedes m1 auto
+            m2 module_insight "retry limit is 5" tags=net,ops files=src/a.rs modules=api pinned [deprecated] (incorrect, superseded by m3)
+              replaced by m3 module_insight "retry limit is 8" tags=net,ops files=src/a.rs modules=api pinned
+            m3 module_insight 0.90 "retry limit is 8" tags=net,ops files=src/a.rs modules=api pinned
+              v1 user_taught module confidence 0.90 by user verified
+              supersedes m2
+        "#]],
+    );
+}

@@ -1,5 +1,6 @@
 //! The handle's other half: what is done to the file as a whole.
 
+use std::path::PathBuf;
 use std::sync::Arc;
 
 use model::{MemoryId, ProjectId, Timestamp};
@@ -10,7 +11,7 @@ use crate::check::{self, Finding};
 use crate::key::Key;
 use crate::lock::Turnstile;
 use crate::site::Site;
-use crate::{Error, apply, convert, erase, maintain, projects, restore, scrub};
+use crate::{Error, apply, convert, erase, maintain, projects, proof, restore, scrub};
 
 impl Store {
     /// Erases memories for good, everywhere under this home.
@@ -26,6 +27,34 @@ impl Store {
     /// Whether this memory was erased for good, and so must not come back.
     pub async fn is_erased(&self, id: MemoryId) -> Result<bool, Error> {
         self.read(move |db| apply::is_erased(db, id)).await
+    }
+
+    /// Which of these memories were erased for good.
+    pub async fn erased(&self, ids: Vec<MemoryId>) -> Result<Vec<MemoryId>, Error> {
+        self.read(move |db| {
+            let mut res = Vec::new();
+            for id in ids {
+                if apply::is_erased(db, id)? {
+                    res.push(id);
+                }
+            }
+            Ok(res)
+        })
+        .await
+    }
+
+    /// Whether anything of these memories is left in the database, a backup or what a restore set
+    /// aside: the proof of an erasure, which for encrypted files no look at the bytes can give.
+    /// A copy that cannot be opened proves nothing and is an error.
+    pub async fn holds(&self, ids: Vec<MemoryId>) -> Result<bool, Error> {
+        let site = Arc::clone(&self.inner.site);
+        self.alone(move |db| proof::holds(&site, db, &ids)).await
+    }
+
+    /// Copies that had to be deleted since this handle was made: they could not be opened or were
+    /// damaged, so nothing could be taken out of them.
+    pub fn dropped(&self) -> Vec<PathBuf> {
+        self.inner.site.dropped()
     }
 
     /// Cleans every stored text with `clean` (which returns `None` to leave it); for secrets found late.
@@ -63,6 +92,11 @@ impl Store {
         backup::list(&self.inner.site.home)
     }
 
+    /// What the last restore set aside; it can be restored like a backup.
+    pub fn replaced(&self) -> Vec<Backup> {
+        backup::replaced(&self.inner.site.home).into_iter().collect()
+    }
+
     /// Opens a backup and checks every row of it.
     pub fn verify_backup(&self, backup: &Backup) -> Result<Contents, Error> {
         backup::verify(&self.inner.site, &backup.path)
@@ -79,12 +113,13 @@ impl Store {
     }
 
     /// Encrypts the database and its backups with another key, or decrypts them; nothing is left in
-    /// the old form. Handles with the old key are of no use afterwards.
-    pub fn convert(self, to: Option<Key>) -> Result<(), Error> {
+    /// the old form. Handles with the old key are of no use afterwards. Returns the copies that were
+    /// dropped: those no known key opens, and what an earlier restore had set aside.
+    pub fn convert(self, to: Option<Key>) -> Result<Vec<PathBuf>, Error> {
         if !self.exists() {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        self.replace(|site| convert::convert(site, to))
+        self.replace(|site| convert::convert(site, to).map(|()| site.dropped()))
     }
 
     fn replace<T>(self, body: impl FnOnce(&Site) -> Result<T, Error>) -> Result<T, Error> {

@@ -120,6 +120,9 @@ fn three_backups_are_kept_and_the_newest_comes_first() {
     }
     made.reverse();
     assert_eq!(store.backups(), made[..KEPT]);
+    let moments: Vec<_> = made.iter().rev().map(|it| it.made.unwrap()).collect();
+    let expected: Vec<_> = (0..5).map(|n| NOW.plus(-86_400_000 * n)).collect();
+    assert_eq!(moments, expected, "the clock's word is kept, too");
     let counts: Vec<_> =
         store.backups().iter().map(|it| store.verify_backup(it).unwrap().memories).collect();
     assert_eq!(counts, vec![5, 4, 3]);

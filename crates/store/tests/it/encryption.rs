@@ -127,6 +127,37 @@ fn what_exists_can_be_encrypted_decrypted_and_rekeyed() {
 }
 
 #[test]
+fn the_proof_of_an_erasure_opens_encrypted_copies() {
+    let (bench, key) = (Bench::new(), key("correct horse"));
+    let store = fill(&bench, Some(&key));
+    let backup = store.backups().remove(0);
+    store.restore(&backup, NOW).unwrap();
+    let store = bench.open_with(Some(&key));
+    bench.wait(store.remove(vec![id(1)])).unwrap();
+    assert!(bench.wait(store.holds(vec![id(1)])).unwrap(), "it is still in the copies");
+    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
+    assert!(!bench.wait(store.holds(vec![id(1)])).unwrap());
+    assert_eq!(store.dropped(), Vec::<std::path::PathBuf>::new());
+    let aside = store.replaced().remove(0);
+    assert_eq!(store.verify_backup(&aside).unwrap().memories, 1);
+    assert_eq!(plain_files(&bench), Vec::<String>::new());
+    fs::write(&backup.path, "rubbish").unwrap();
+    assert!(bench.wait(store.holds(vec![id(1)])).is_err(), "what cannot be opened proves nothing");
+}
+
+#[test]
+fn a_conversion_tells_what_it_dropped() {
+    let bench = Bench::new();
+    let store = fill(&bench, None);
+    let backup = store.backups().remove(0);
+    store.restore(&backup, NOW).unwrap();
+    fs::write(&backup.path, "rubbish").unwrap();
+    let dropped = bench.open().convert(Some(key("correct horse"))).unwrap();
+    assert_eq!(dropped, vec![bench.data().root.join("replaced/user.db"), backup.path]);
+    assert_eq!(plain_files(&bench), Vec::<String>::new());
+}
+
+#[test]
 fn a_conversion_is_finished_from_every_step() {
     for (from, to) in ways() {
         let bench = Bench::new();

@@ -104,6 +104,32 @@ fn each_status_is_asked_for_by_itself() {
 }
 
 #[test]
+fn the_status_of_every_combination_is_the_same_in_every_answer() {
+    let bench = Bench::new();
+    let store = bench.open();
+    for n in 0..32_u32 {
+        let mut it = memory(n, "the wren sings");
+        let has = |bit: u32| n & (1 << bit) != 0;
+        it.states.deleted_at = has(0).then_some(NOW);
+        it.states.deprecated_at = has(1).then_some(NOW);
+        it.states.stale_at = has(2).then_some(NOW);
+        (it.flags.tainted, it.flags.needs_review) = (has(3), has(4));
+        bench.insert(&store, it);
+    }
+    let tally = bench.wait(store.tally()).unwrap();
+    let mut n_listed = 0;
+    for status in Status::ALL {
+        let filter = Filter { statuses: vec![*status], ..everything() };
+        let listed = bench.wait(store.list(filter)).unwrap();
+        assert!(listed.iter().all(|it| it.status() == *status), "{status}");
+        let counted = tally.iter().find(|it| it.status == *status).unwrap().count;
+        assert_eq!(counted, listed.len() as u64, "{status}");
+        n_listed += listed.len();
+    }
+    assert_eq!(n_listed, 32);
+}
+
+#[test]
 fn pages_follow_one_another_without_gap_or_overlap() {
     let bench = Bench::new();
     let store = shelf(&bench);

@@ -13,6 +13,7 @@ mod interrupted;
 mod mending;
 mod notebook;
 mod processes;
+mod removing;
 mod schema;
 
 #[cfg(unix)]

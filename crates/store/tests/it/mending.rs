@@ -96,6 +96,33 @@ fn an_index_that_lost_a_memory_does_not_hide_it() {
 }
 
 #[test]
+fn an_empty_answer_of_a_large_file_is_checked_by_numbers_only() {
+    let bench = Bench::new();
+    let store = with_backup(&bench);
+    for n in 10..13 {
+        bench.add(&store, n, &"robin ".repeat(600_000));
+    }
+    drop(store);
+    assert!(std::fs::metadata(bench.home().database()).unwrap().len() > 8 << 20);
+    let search = |word: &str| {
+        let store = bench.open();
+        assert_eq!(bench.wait(store.search(word.to_owned(), everything())).unwrap().len(), 0);
+        store.findings()
+    };
+    // An index that is not made of what it says is seen by the thorough check only.
+    tamper(
+        &bench,
+        "PRAGMA writable_schema = ON; UPDATE sqlite_schema SET sql = replace(sql, 'memories (short)', 'memories (type)') WHERE name = 'memories_short'",
+    );
+    assert_eq!(search("nothing"), vec![]);
+    assert!(!bench.wait(bench.open().examine()).unwrap().is_empty());
+    tamper(&bench, "UPDATE meta SET value = value + 1 WHERE key = 'n_memories'");
+    let findings = search("nothing");
+    assert!(findings.iter().any(|it| matches!(it, Finding::Count { .. })), "{findings:?}");
+    assert!(findings.iter().any(|it| matches!(it, Finding::Database(_))), "{findings:?}");
+}
+
+#[test]
 fn a_broken_search_index_is_found_and_rebuilt() {
     let bench = Bench::new();
     with_backup(&bench);

@@ -82,18 +82,27 @@ fn the_statements_that_read_whole_tables_are_known() {
         erase_version_ids: SCAN memory_versions USING COVERING INDEX sqlite_autoindex_memory_versions_1
         every_row: SCAN memories
         every_version: SCAN memory_versions
+        has_registry: SCAN sqlite_schema
         last_undoable: SCAN audit
         ledger_hashes: SCAN erase_ledger
         list: SCAN m
         n_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
         open_losses: SCAN losses
+        orphans: SCAN CONSTANT ROW
+        orphans: SCAN memories_fts_docsize
+        orphans: SCAN memory_text
         places: SCAN l
         quiet_spans: SCAN quiet_spans
         recent: SCAN audit
         recount_memories: SCAN memories USING COVERING INDEX memories_type
         recount_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
         refresh: SCAN memories_fts VIRTUAL TABLE INDEX 0:=
+        scrub_actors: SCAN audit
+        scrub_commits: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_details: SCAN audit
+        scrub_names: SCAN projects USING INDEX sqlite_autoindex_projects_1
+        scrub_places: SCAN project_places
+        scrub_remotes: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_rows: SCAN memories
         scrub_settings: SCAN settings
         scrub_version_rows: SCAN memory_versions
@@ -102,6 +111,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         take_note: SCAN losses
         tally: SCAN memories USING INDEX memories_type
         total: SCAN memories USING COVERING INDEX memories_type
+        traces: SCAN CONSTANT ROW
         trim_quiet: SCAN quiet_spans
         twins: SCAN memories
         vector_codes: SCAN embeddings

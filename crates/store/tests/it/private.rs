@@ -5,7 +5,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::Command;
 
-use waylore_store::{Error, Store};
+use waylore_store::{Error, Store, write_private};
 
 use crate::kit::{Bench, NOW, files_under, id};
 
@@ -73,6 +73,46 @@ fn a_folder_of_somebody_else_is_refused() {
     let (read, written) = (bench.wait(store.get(id(1))), bench.wait(store.backup(NOW)));
     assert!(matches!(read, Err(Error::ForeignOwner { owner: 12_345, .. })), "{read:?}");
     assert!(matches!(written, Err(Error::ForeignOwner { owner: 12_345, .. })), "{written:?}");
+}
+
+#[test]
+fn a_file_written_as_a_whole_clobbers_no_neighbour_and_keeps_its_mode() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    let mode = |name: &str| fs::metadata(at(name)).unwrap().permissions().mode() & 0o777;
+    let neighbours = ["config.writing", "config.toml.writing"];
+    for it in neighbours {
+        fs::write(at(it), "theirs").unwrap();
+    }
+    write_private(&at("config.toml"), b"new").unwrap();
+    assert_eq!(
+        (fs::read(at("config.toml")).unwrap(), mode("config.toml")),
+        (b"new".to_vec(), 0o600)
+    );
+    fs::set_permissions(at("config.toml"), fs::Permissions::from_mode(0o644)).unwrap();
+    write_private(&at("config.toml"), b"newer").unwrap();
+    assert_eq!(mode("config.toml"), 0o644);
+    assert!(neighbours.iter().all(|it| fs::read(at(it)).unwrap() == b"theirs"));
+    assert_eq!(fs::read_dir(dir.path()).unwrap().count(), 3, "no scratch is left");
+    assert!(write_private(&dir.path().join("folder/.."), b"").is_err());
+}
+
+#[test]
+fn a_link_stays_a_link_to_what_is_written() {
+    let dir = tempfile::tempdir().unwrap();
+    let at = |name: &str| dir.path().join(name);
+    fs::create_dir(at("dotfiles")).unwrap();
+    for name in ["there", "not-yet-there"] {
+        std::os::unix::fs::symlink(format!("dotfiles/{name}"), at(name)).unwrap();
+    }
+    std::os::unix::fs::symlink("circle", at("circle")).unwrap();
+    fs::write(at("dotfiles/there"), "old").unwrap();
+    for name in ["there", "not-yet-there"] {
+        write_private(&at(name), b"new").unwrap();
+        assert!(fs::symlink_metadata(at(name)).unwrap().is_symlink(), "{name}");
+        assert_eq!(fs::read(at("dotfiles").join(name)).unwrap(), b"new");
+    }
+    assert!(write_private(&at("circle"), b"new").is_err());
 }
 
 /// Every folder 0700, every file 0600; returns the names of the files.

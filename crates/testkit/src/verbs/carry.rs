@@ -1,10 +1,12 @@
 //! Commands that carry memories out, in, and away.
 
-use engine::{Error, ImportRecord, Intake, Purged, Taken};
+use engine::{Error, ImportRecord, Intake, Notebook, Purged, Taken};
 use model::{
-    Actor, Anchor, Counters, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath,
-    Relation, RelationKind, RelationTarget, Scope, SoftStates, Source, Visibility, WorkUnit,
+    Actor, Anchor, Counters, DAY, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille,
+    ProjectPath, Relation, RelationKind, RelationTarget, Scope, SoftStates, Source, Visibility,
+    WorkUnit,
 };
+use store::{Action, Batch, Change};
 
 use super::Line;
 use super::change::{on_secret, reach};
@@ -21,6 +23,7 @@ pub(super) fn export(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
         package.versions.len(),
         package.settings.len()
     ));
+    acc.extend(package.redacted.iter().map(|it| format!("{} masked", world.name(*it))));
     let record =
         |(nth, it): (usize, Memory)| ImportRecord { at: nth + 1, memory: Ok(Box::new(it)) };
     world.parcel = package.memories.into_iter().enumerate().map(record).collect();
@@ -66,6 +69,21 @@ pub(super) fn parcel(world: &mut World, line: &Line) {
     world.parcel.push(ImportRecord { at, memory });
 }
 
+/// Writes a record past the door, as an older version with weaker rules would have.
+pub(super) fn smuggle(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let (reach, memory, now) = (reach(line), stranger(world, line), world.now);
+    let id = memory.id;
+    world.with(async |engine| {
+        let Notebook { project, store, .. } = engine.notebook(reach).await?;
+        let changes = vec![Change::Insert(Box::new(Memory { project, ..memory }))];
+        let (action, actor) = (Action::Promote, Actor::Observer);
+        store.apply(Batch { key: None, action, actor, detail: None, now, changes }).await?;
+        Ok(())
+    })?;
+    acc.push(format!("{} smuggled in", world.name(id)));
+    Ok(())
+}
+
 /// A memory that claims whatever it likes: it is sure of itself, pinned and verified.
 fn stranger(world: &World, line: &Line) -> Memory {
     let now = world.now;
@@ -80,19 +98,29 @@ fn stranger(world: &World, line: &Line) -> Memory {
     let taken = line.one("like").and_then(|it| world.id(&it).parse().ok());
     let id = taken.unwrap_or_else(|| MemoryId::new(now, with_short(line.one("short"))));
     let hidden = |field: &str| line.one("hide").filter(|it| it == field).map(|_| text.clone());
-    let anchor = |symbol: String| {
-        let file = ProjectPath::parse("src/a.rs").expect("the path is relative");
-        Anchor { file, symbol, hash: String::new() }
+    let path = |it: &str| ProjectPath::parse(it).expect("the path is relative");
+    let anchor = |symbol: String| Anchor { file: path("src/a.rs"), symbol, hash: String::new() };
+    let anchored =
+        |file: String| Anchor { file: path(&file), symbol: "f".to_owned(), hash: String::new() };
+    let about = |file: String| Relation {
+        kind: RelationKind::DerivedFrom,
+        target: RelationTarget::File(path(&file)),
+        confidence: PerMille::ONE,
+        auto: false,
     };
+    let anchors = hidden("anchor").map(anchor).into_iter();
+    let relations = line.all("rests-on").into_iter().map(relation);
+    let boasts = line.has("boast");
+    let kind = hidden("type").map(|it| MemoryType::Custom(format!("custom:acme.{it}")));
     let work_unit =
         |label: String| WorkUnit { methodology: "native".to_owned(), hierarchy: Vec::new(), label };
     Memory {
         id,
         project: None,
-        kind: MemoryType::Core(Kind::Gotcha),
+        kind: kind.unwrap_or(MemoryType::Core(Kind::Gotcha)),
         source: Source::UserTaught,
         scope: Scope::Global,
-        visibility: Visibility::Personal,
+        visibility: if boasts { Visibility::Organization } else { Visibility::Personal },
         content: line.one("says").unwrap_or_else(|| text.clone()),
         summary: "a summary that says something else".to_owned(),
         citation: "else".to_owned(),
@@ -100,23 +128,27 @@ fn stranger(world: &World, line: &Line) -> Memory {
         tags: line.all("tag"),
         files: hidden("file").and_then(|it| ProjectPath::parse(&it).ok()).into_iter().collect(),
         modules: line.all("module"),
-        anchors: hidden("anchor").map(anchor).into_iter().collect(),
+        anchors: anchors.chain(hidden("anchor_file").map(anchored)).collect(),
         work_unit: hidden("work_unit").map(work_unit),
         session: None,
         provenance: Vec::new(),
         commit: hidden("commit"),
         branch: hidden("branch"),
-        relations: line.all("rests-on").into_iter().map(relation).collect(),
-        half_life_days: None,
+        relations: relations.chain(hidden("relation").map(about)).collect(),
+        half_life_days: boasts.then_some(100_000),
         flags: Flags { user_verified: true, pinned: true, ..Flags::default() },
-        states: SoftStates { deprecated_reason: hidden("reason"), ..SoftStates::default() },
+        states: SoftStates {
+            deprecated_reason: hidden("reason"),
+            stale_at: boasts.then_some(now),
+            ..SoftStates::default()
+        },
         payload: None,
         created_by: hidden("author").map_or(Actor::User, Actor::Agent),
-        created_at: now,
+        created_at: now.plus(if boasts { 9_000 * DAY } else { 0 }),
         updated_at: now,
         version: 1,
         hlc: Hlc::default(),
-        counters: Counters::default(),
+        counters: Counters { used_count: u64::from(boasts) * 999, ..Counters::default() },
     }
 }
 
@@ -147,8 +179,10 @@ fn say(world: &mut World, res: &Purged, acc: &mut Vec<String>) {
     let names: Vec<String> = res.memories.iter().map(|it| world.name(*it)).collect();
     let names = if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
     let proof = match res.proof.found_in.len() {
-        0 if res.proof.pieces == 0 => "nothing to look for".to_owned(),
-        0 => "not found anywhere".to_owned(),
+        _ if res.proof.inside => "still there inside".to_owned(),
+        0 if res.proof.pieces > 0 && !res.proof.encrypted => "not found anywhere".to_owned(),
+        0 if res.memories.is_empty() => "nothing to look for".to_owned(),
+        0 => "no bytes to look for, not there inside".to_owned(),
         n => format!("still found in {n} files"),
     };
     acc.push(format!("purged {names}, {proof}"));

@@ -1,6 +1,7 @@
 //! Commands that change the world around the engine.
 
 use std::fs;
+use std::process::Command;
 
 use engine::Error;
 use model::Actor;
@@ -58,6 +59,55 @@ pub(super) fn write(world: &mut World, line: &Line) {
     let path = world.cwd.join(line.word(0));
     let folder = path.parent().expect("a file lies in a folder");
     fs::create_dir_all(folder).and_then(|()| fs::write(&path, "")).expect("a file can be written");
+}
+
+/// Copies a folder with everything in it.
+pub(super) fn copy(world: &mut World, line: &Line) {
+    let (from, to) = (world.folder(line.word(0)), world.folder(line.word(1)));
+    for path in files(&from) {
+        let copy = to.join(path.strip_prefix(&from).expect("it lies below"));
+        let folder = copy.parent().expect("a file lies in a folder");
+        fs::create_dir_all(folder).expect("a folder can be made");
+        fs::copy(&path, &copy).expect("a file can be copied");
+    }
+}
+
+/// Makes a repository with one commit of where one stands, on a branch of that name.
+pub(super) fn git(world: &mut World, line: &Line) {
+    let steps: [&[&str]; 2] =
+        [&["init", "-q", "-b", line.word(0)], &["commit", "-q", "--allow-empty", "-m", "begin"]];
+    for step in steps {
+        let mut git = Command::new("git");
+        for who in ["AUTHOR", "COMMITTER"] {
+            git.env(format!("GIT_{who}_NAME"), "Ada")
+                .env(format!("GIT_{who}_EMAIL"), "ada@example.com")
+                .env(format!("GIT_{who}_DATE"), "1700000000 +0000");
+        }
+        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+        let done = git.arg("-C").arg(&world.cwd).args(step).status();
+        assert!(done.expect("git can be run").success(), "a repository can be made");
+    }
+}
+
+/// Somebody else's file in the folder of this project's memories, or, with `--user`, in the data folder.
+pub(super) fn litter(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
+    let data = world.data();
+    let dir = world.with(async |engine| {
+        let own = engine.notebooks().into_iter().find(|it| it.project.is_some());
+        let own = own.filter(|_| !line.has("user")).map(|it| it.store.home().dir.clone());
+        Ok(own.unwrap_or(data))
+    })?;
+    fs::write(dir.join(line.word(0)), "not ours").expect("a file can be written");
+    Ok(())
+}
+
+/// Whether a file that `litter` made is still there, wherever it lies.
+#[expect(clippy::unnecessary_wraps, reason = "most verbs ask the engine, which may refuse")]
+pub(super) fn look(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let is_it = |it: &std::path::PathBuf| it.file_name().is_some_and(|it| it == line.word(0));
+    let there = files(&world.data()).iter().any(is_it);
+    acc.push(if there { "there" } else { "gone" }.to_owned());
+    Ok(())
 }
 
 /// Changes the text of a memory behind the engine's back, wherever its database holds it.

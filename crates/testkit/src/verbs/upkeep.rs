@@ -16,7 +16,7 @@ pub(super) fn maintain(world: &mut World, line: &Line, acc: &mut Vec<String>) ->
         for id in &it.gone {
             acc.push(format!("gone: {}{user}", world.name(*id)));
         }
-        acc.extend(it.findings.iter().map(|it| format!("found: {}", engine::sentence(it))));
+        acc.extend(it.findings.iter().map(|it| format!("found: {it}")));
         acc.extend(it.backup.map(|_| format!("backed up{user}")));
     }
     Ok(())

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::{DAY, ProjectId, RelationKind, Source};
+use model::{Actor, DAY, ProjectId, RelationKind, Source};
 use waylore_store::tape::Tape;
 use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Vector};
 
@@ -23,7 +23,8 @@ pub(crate) fn play(tape: &Tape) {
 
 fn write(bench: &Bench, store: &Store) {
     let mut keyed = batch(Action::Remember, vec![Change::Insert(Box::new(full(1, "wren")))]);
-    (keyed.key, keyed.detail) = (Some("once".to_owned()), Some("told by the wren".to_owned()));
+    (keyed.key, keyed.detail) = (Some("wren".to_owned()), Some("told by the wren".to_owned()));
+    keyed.actor = Actor::Agent("wren".to_owned());
     bench.wait(store.apply(keyed.clone())).unwrap();
     assert!(bench.wait(store.apply(keyed)).unwrap().repeated);
     bench.add(store, 2, "the plain wren sings in verifyJwt");
@@ -87,25 +88,25 @@ fn look_back(bench: &Bench, store: &Store) {
     bench.wait(store.recent(3)).unwrap();
     let last = bench.wait(store.last_undoable(Some(id(2)))).unwrap().unwrap();
     bench.wait(store.last_undoable(None)).unwrap();
-    bench.wait(store.entry(last.batch)).unwrap();
+    bench.wait(store.every_version()).unwrap();
     bench.wait(store.steps(last.batch)).unwrap();
     bench.apply(store, Action::Undo, vec![Change::Undoes(last.batch)]).unwrap();
 }
 
 fn places(bench: &Bench, store: &Store) {
-    for (n, name) in [(1, "one"), (1, "again"), (2, "two")] {
+    for (n, name) in [(1, "wren"), (1, "again"), (2, "two")] {
         let place = PlaceRow {
             project: ProjectId::new(NOW, [n; 10]),
             name: name.to_owned(),
-            root_commit: Some("abc".to_owned()),
-            remote: None,
-            key_dir: format!("/{name}"),
+            root_commit: Some("the wren".to_owned()),
+            remote: Some("ssh://wren".to_owned()),
+            key_dir: format!("/wren/{name}"),
             dir_key: None,
             last_seen: NOW,
         };
         bench.wait(store.put_place(place)).unwrap();
     }
-    bench.wait(store.place_at("/one".into())).unwrap();
+    bench.wait(store.place_at("/wren/again".into())).unwrap();
     bench.wait(store.drop_project(ProjectId::new(NOW, [2; 10]))).unwrap();
     bench.wait(store.places()).unwrap();
 }
@@ -128,6 +129,7 @@ fn keep_up(bench: &Bench, store: &Store) {
     bench.wait(store.mend(NOW)).unwrap();
     bench.wait(store.remove(vec![id(4)])).unwrap();
     bench.wait(store.erase(vec![id(3)], NOW)).unwrap();
+    assert!(!bench.wait(store.holds(vec![id(3)])).unwrap());
     let clean = |text: &str| text.contains("wren").then(|| text.replace("wren", "bird"));
     assert_eq!(bench.wait(store.scrub(clean)).unwrap(), vec![id(1), id(2)]);
 }
