@@ -3,7 +3,7 @@
 //! For tests only. A script is one command a line; `#` begins a comment. Every command opens the
 //! engine anew, one minute after the last, as a person at a prompt would. Memories are called
 //! `m1`, `m2` … in the order they came to be; options may stand anywhere after the command, the words
-//! left over are its text, in which `\n` is a line end and `{token}` a secret (see [`plant`]).
+//! left over are its text, in which `\n` is a line end and `{token}` a secret (see [`plant()`]).
 //!
 //! | command | |
 //! |---|---|
