@@ -112,14 +112,16 @@ impl Engine {
         good(&name, detail)
     }
 
-    /// Folders of projects the registry does not know: the registry was lost or restored.
+    /// Folders of projects the registry does not know: the registry was lost or restored. The folders
+    /// are looked at first: a project is registered before it has one, so none that just began counts.
     pub(crate) async fn orphans(&self) -> Vec<ProjectId> {
+        let kept = self.kept_projects();
         let known: Vec<ProjectId> = if self.user.exists() {
             self.user.places().await.unwrap_or_default().into_iter().map(|it| it.project).collect()
         } else {
             Vec::new()
         };
-        self.kept_projects().into_iter().filter(|it| !known.contains(it)).collect()
+        kept.into_iter().filter(|it| !known.contains(it)).collect()
     }
 
     async fn adopt_orphans(&self) -> Result<Vec<String>, Error> {
@@ -273,7 +275,7 @@ impl Engine {
     pub fn complaints(&self, notebooks: &[Notebook]) -> Vec<String> {
         let mut res: Vec<String> =
             self.findings(notebooks).iter().map(|it| it.1.to_string()).collect();
-        if !self.user.exists() && !self.kept_projects().is_empty() {
+        if !self.kept_projects().is_empty() && !self.user.exists() {
             res.push("the registry of projects is gone, so none is recognised; `waylore doctor --fix` rebuilds it".to_owned());
         }
         if self.perhaps_known {
