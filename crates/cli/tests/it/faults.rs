@@ -9,13 +9,11 @@ use std::process::Command;
 
 use serde_json::Value;
 
-use crate::kit::{self, Desk, Said, Seeded, binary, files, finish, holding, id_of, record, skip};
+use crate::kit::{self, Desk, Said, binary, files, finish, holding, id_of, record, skip};
 
 const CALLS: &str = "write,pwrite64,writev,fsync,fdatasync,ftruncate,fallocate,copy_file_range,\
                      rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir";
 const FAULTS: &[&str] = &["signal=KILL", "error=EIO", "error=ENOSPC"];
-/// How many calls of the longer commands are tried; of the shorter ones, all.
-const SAMPLE: usize = 25;
 /// Files under these names are on their way to becoming something else.
 const SCRATCH: &[&str] =
     &["unproved", "rewriting", "sealing", "restor", "writing", "erasing", "convert"];
@@ -27,8 +25,6 @@ struct Trial<'a> {
     done: &'a dyn Fn(&Desk) -> bool,
     /// Whether the command, its work done, can be said again with success.
     repeatable: bool,
-    sample: usize,
-    seed: u64,
 }
 
 #[test]
@@ -61,7 +57,7 @@ fn the_first_files_survive_a_fault_while_they_are_made() {
     fs::create_dir(&desk.home).unwrap();
     let done = |desk: &Desk| has(desk, "the very first thing");
     let args = words(&["remember", "--new", "--key", "once", "the very first thing"]);
-    Trial { args: args.clone(), done: &done, sample: SAMPLE, seed: 21, ..trial(&desk) }.run();
+    Trial { args: args.clone(), done: &done, ..trial(&desk) }.run();
     // The same again where the user's file is there and only the project's has to be made.
     let (desk, other) = (kept(3), desk.root.join("project"));
     let here = words(&["-C", other.to_str().unwrap()]);
@@ -70,7 +66,7 @@ fn the_first_files_survive_a_fault_while_they_are_made() {
         said["memories"].as_array().unwrap().len() == 1
     };
     let args = [here, args].concat();
-    Trial { args, done: &done, sample: SAMPLE, seed: 22, ..trial(&desk) }.run();
+    Trial { args, done: &done, ..trial(&desk) }.run();
 }
 
 #[test]
@@ -86,7 +82,7 @@ fn a_backup_survives_a_fault_or_is_none() {
         backups.iter().any(|it| it["memories"] == 3)
     };
     let args = words(&["backup", "--json"]);
-    Trial { args, done: &done, sample: SAMPLE, seed: 23, ..trial(&desk) }.run();
+    Trial { args, done: &done, ..trial(&desk) }.run();
 }
 
 #[test]
@@ -108,7 +104,7 @@ fn an_erasure_survives_a_fault_and_leaves_nothing() {
     };
     let args = words(&["purge", "--yes", &id]);
     let trial = trial(&desk);
-    Trial { args, done: &done, repeatable: false, sample: SAMPLE, seed: 24, ..trial }.run();
+    Trial { args, done: &done, repeatable: false, ..trial }.run();
 }
 
 #[test]
@@ -118,7 +114,7 @@ fn a_restore_survives_a_fault_and_gives_the_old_or_the_new() {
     let late = desk.remember("said after the backup");
     let done = move |desk: &Desk| !desk.contents().iter().any(|it| it.0 == late);
     let args = words(&["restore-backup", "--yes", "--json", backup.as_str().unwrap()]);
-    Trial { args, done: &done, sample: SAMPLE, seed: 25, ..trial(&desk) }.run();
+    Trial { args, done: &done, ..trial(&desk) }.run();
 }
 
 impl Trial<'_> {
@@ -126,13 +122,9 @@ impl Trial<'_> {
         let saved = self.desk.save("saved");
         let before: HashMap<String, String> = self.desk.contents().into_iter().collect();
         self.desk.reset(&saved);
-        let Some(mut points) = self.points() else {
+        let Some(points) = self.points() else {
             return skip("faults at every call", "strace is absent or may not trace here");
         };
-        let mut seeded = Seeded::new(self.seed);
-        while points.len() > self.sample {
-            points.swap_remove(seeded.at(points.len()));
-        }
         for (call, n) in points {
             for fault in FAULTS {
                 self.desk.reset(&saved);
@@ -206,7 +198,7 @@ impl Trial<'_> {
 }
 
 fn trial(desk: &Desk) -> Trial<'_> {
-    Trial { desk, args: Vec::new(), done: &|_| true, repeatable: true, sample: usize::MAX, seed: 0 }
+    Trial { desk, args: Vec::new(), done: &|_| true, repeatable: true }
 }
 
 /// A desk where some things were acknowledged.
