@@ -1,7 +1,7 @@
 //! The outside: where a project lives on disk, what its git repository says, and which paths belong to it.
 //!
 //! Everything read here was written by somebody else, so files are small, regular and data: nothing is executed
-//! but three plumbing commands of `git` itself, with every hook, transport and pager switched off.
+//! but a few plumbing commands of `git` itself, with every hook, transport and pager switched off.
 //! This room does not know the environment, the clock, projects' ids or where they are stored; it never writes.
 
 mod config;
@@ -9,6 +9,7 @@ mod fingerprint;
 mod git;
 mod gitdir;
 mod head;
+mod history;
 mod identity;
 mod os;
 mod path;
@@ -22,6 +23,7 @@ use std::path::PathBuf;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use gitdir::SkipReason;
 pub use head::{Head, head};
+pub use history::{FileChange, changes, unmerged};
 pub use identity::{Known, Match, Why, same_project};
 pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};

@@ -4,6 +4,7 @@
 
 mod fixture;
 mod heads;
+mod history;
 mod hostile;
 mod places;
 mod projects;
