@@ -40,6 +40,7 @@ impl Site {
             actor: Actor::User,
             detail: None,
             now: NOW,
+            after: Hlc::default(),
             changes,
         };
         self.wait(store.apply(batch)).expect("a benchmark's store accepts its memories").ids

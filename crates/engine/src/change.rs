@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use model::{Actor, MAX_LABEL, Memory, MemoryType, PerMille, Scope, Timestamp};
+use model::{Actor, Hlc, MAX_LABEL, Memory, MemoryType, PerMille, Scope, Timestamp};
 use store::{Action, Batch, Change};
 
 use crate::admit::{self, OnSecret};
@@ -98,7 +98,7 @@ impl Engine {
             let changes: Vec<Change> =
                 of_this.map(|it| Change::Replace(Box::new(it.memory.clone()))).collect();
             if !changes.is_empty() {
-                notebook.store.apply(by_user(Action::Forget, self.now, changes)).await?;
+                self.write(&notebook.store, by_user(Action::Forget, self.now, changes)).await?;
             }
         }
         let mut res = Vec::new();
@@ -161,7 +161,7 @@ impl Engine {
         let after = Memory { updated_at: self.now, ..after };
         let id = after.id;
         let changes = vec![Change::Replace(Box::new(after))];
-        notebook.store.apply(by_user(action, self.now, changes)).await?;
+        self.write(&notebook.store, by_user(action, self.now, changes)).await?;
         let found = notebook.store.get(id).await?;
         found.ok_or_else(|| Error::NotFound { id: id.short() })
     }
@@ -192,7 +192,8 @@ pub(crate) fn refuse_forgotten(memory: &Memory) -> Result<(), Error> {
 
 /// A batch a person asked for.
 pub(crate) fn by_user(action: Action, now: Timestamp, changes: Vec<Change>) -> Batch {
-    Batch { key: None, action, actor: Actor::User, detail: None, now, changes }
+    let (actor, after) = (Actor::User, Hlc::default());
+    Batch { key: None, action, actor, detail: None, now, after, changes }
 }
 
 /// A reason as the record keeps it: one line, no secrets.

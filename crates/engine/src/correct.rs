@@ -108,7 +108,7 @@ impl Engine {
         let mut changes = vec![Change::Replace(Box::new(after))];
         changes.extend(fresh.clone().map(|it| Change::Insert(Box::new(it))));
         changes.extend(shaken.iter().cloned().map(|it| Change::Replace(Box::new(it))));
-        notebook.store.apply(by_user(Action::Flag, self.now, changes)).await?;
+        self.write(&notebook.store, by_user(Action::Flag, self.now, changes)).await?;
         let memory = notebook.store.get(memory.id).await?.unwrap_or(memory);
         Ok(Corrected { memory, replacement: fresh, shaken, excluded: false })
     }
@@ -149,7 +149,7 @@ impl Engine {
         let shaken = self.resting_on(notebook, &memory).await?;
         let mut changes = vec![Change::Replace(Box::new(after))];
         changes.extend(shaken.iter().cloned().map(|it| Change::Replace(Box::new(it))));
-        notebook.store.apply(by_user(Action::Flag, self.now, changes)).await?;
+        self.write(&notebook.store, by_user(Action::Flag, self.now, changes)).await?;
         let memory = notebook.store.get(memory.id).await?.unwrap_or(memory);
         Ok(Corrected { memory, replacement: None, shaken, excluded: false })
     }
@@ -188,7 +188,7 @@ impl Engine {
             ));
         }
         let store = self.notebook(Reach::Project).await?.store;
-        store.apply(self.exclusion(Action::Flag, memory.id)).await?;
+        self.write(&store, self.exclusion(Action::Flag, memory.id)).await?;
         Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: true })
     }
 
@@ -196,7 +196,7 @@ impl Engine {
     pub(crate) async fn include(&self, notebook: &Notebook, id: MemoryId) -> Result<bool, Error> {
         let kept_out = notebook.reach == Reach::User && self.excluded().await?.contains(&id);
         if let Some(store) = self.project_store().filter(|_| kept_out) {
-            store.apply(self.exclusion(Action::Restore, id)).await?;
+            self.write(&store, self.exclusion(Action::Restore, id)).await?;
         }
         Ok(kept_out)
     }

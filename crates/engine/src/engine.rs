@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-use model::{CustomType, ProjectId, ProjectPath, Timestamp};
+use model::{CustomType, Hlc, ProjectId, ProjectPath, Timestamp};
 use source::Place;
-use store::{Action, Change, DataDir, Key, Store};
+use store::{Action, Applied, Batch, Change, DataDir, Key, Store};
 
 use crate::change::by_user;
 use crate::project::{self, ProjectState, Recognised};
@@ -126,11 +126,23 @@ impl Engine {
                 self.project = ProjectState::Known { id, name: print.name, recognised: None };
                 // The registry can be lost with the user's file; each project can say who it is.
                 let changes = project::identity(&row);
-                self.own(id).apply(by_user(Action::Settings, self.now, changes)).await?;
+                self.write(&self.own(id), by_user(Action::Settings, self.now, changes)).await?;
                 id
             }
         };
         Ok(Notebook { reach, project: Some(id), store: self.own(id) })
+    }
+
+    /// Applies a batch so that it comes after whatever the other notebook holds, too: `undo` without
+    /// a name must know which of the two was changed last, and the wall clock does not.
+    pub(crate) async fn write(&self, store: &Store, batch: Batch) -> Result<Applied, Error> {
+        let is_other = |it: &Notebook| it.store.path() != store.path();
+        let after = match self.notebooks().into_iter().find(is_other) {
+            // One that cannot be read cannot be undone either, and keeps nobody from writing here.
+            Some(other) => other.store.clock().await.unwrap_or_default(),
+            None => Hlc::default(),
+        };
+        Ok(store.apply(Batch { after, ..batch }).await?)
     }
 
     pub(crate) fn project_store(&self) -> Option<Store> {
@@ -174,7 +186,7 @@ impl Engine {
         }
         let notebook = self.notebook(Reach::Project).await?;
         let change = Change::Setting { key: key.to_owned(), value: value.map(str::to_owned) };
-        notebook.store.apply(by_user(Action::Settings, self.now, vec![change])).await?;
+        self.write(&notebook.store, by_user(Action::Settings, self.now, vec![change])).await?;
         Ok(())
     }
 

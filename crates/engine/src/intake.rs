@@ -11,6 +11,7 @@ use model::{
 use store::{Action, Batch, Change, Store};
 
 use crate::carry::everything;
+use crate::change::by_user;
 use crate::{Engine, Error, Notebook, OnSecret, Reach, admit};
 use record::admitted;
 
@@ -110,9 +111,12 @@ impl Engine {
             if stock.here.contains_key(&it.id) { Change::Replace(it) } else { Change::Insert(it) }
         };
         let changes: Vec<Change> = fresh.into_iter().map(change).collect();
-        let detail = Some(format!("{} memories", changes.len()));
-        let (action, actor) = (Action::Import, author(&how));
-        store.apply(Batch { key: None, action, actor, detail, now: self.now, changes }).await?;
+        let batch = Batch {
+            actor: author(&how),
+            detail: Some(format!("{} memories", changes.len())),
+            ..by_user(Action::Import, self.now, changes)
+        };
+        self.write(&store, batch).await?;
         res.written = true;
         Ok(res)
     }

@@ -70,7 +70,7 @@ impl Engine {
         let unset = |id: &MemoryId| Change::Setting { key: format!("{EXCLUDE}{id}"), value: None };
         let changes: Vec<Change> = moot.map(unset).collect();
         if let Some(store) = self.project_store().filter(|_| !changes.is_empty()) {
-            store.apply(by_user(Action::Settings, self.now, changes)).await?;
+            self.write(&store, by_user(Action::Settings, self.now, changes)).await?;
         }
         Ok(())
     }

@@ -115,7 +115,7 @@ impl Engine {
         let (memory, repeated) = match notebook.filter(|_| !teaching.dry_run) {
             None => (memory, false),
             Some(Notebook { store, .. }) => {
-                let applied = store.apply(Batch { key: teaching.key, ..batch }).await?;
+                let applied = self.write(&store, Batch { key: teaching.key, ..batch }).await?;
                 let (id, repeated) = (applied.ids.first().copied(), applied.repeated);
                 let saved = store.get(id.unwrap_or(memory.id)).await?;
                 // A repeated key answers with what the first call saved, as it stands now.

@@ -71,7 +71,7 @@ impl Engine {
         let mut last: Option<(Notebook, Entry)> = None;
         for notebook in self.notebooks() {
             if let Some(entry) = self.last_in(&notebook.store).await?
-                && last.as_ref().is_none_or(|it| it.1.at < entry.at)
+                && last.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
             {
                 last = Some((notebook, entry));
             }
@@ -116,7 +116,7 @@ impl Engine {
             let here = |it: &Entry| it.undone_by.is_none() && excluded(it) == Some(memory.id);
             let last = project.store.recent(ALL).await?.into_iter().find(here);
             if let Some(entry) = last
-                && own.as_ref().is_none_or(|it| it.1.at < entry.at)
+                && own.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
             {
                 return Ok(Some((project, entry)));
             }
@@ -146,7 +146,7 @@ impl Engine {
             ids.push((step.id, created));
         }
         changes.push(Change::Undoes(entry.batch));
-        notebook.store.apply(by_user(Action::Undo, self.now, changes)).await?;
+        self.write(&notebook.store, by_user(Action::Undo, self.now, changes)).await?;
         let mut memories = Vec::new();
         for (id, created) in ids {
             let store = if excluded(&entry).is_some() { &self.user } else { &notebook.store };

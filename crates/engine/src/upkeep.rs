@@ -6,6 +6,7 @@ use model::{
 use store::{Action, Backup, Batch, Change, Contents, Entry, Finding, Key, Size, Store, Tally};
 
 use crate::carry::everything;
+use crate::change::by_user;
 use crate::{Engine, Error, Notebook, Reach};
 
 /// Up to this size a backup is made in passing: it takes less time than a person notices.
@@ -124,9 +125,7 @@ impl Engine {
         };
         let changes = faded.iter().map(forgotten).collect();
         let actor = Actor::Runner("maintain".to_owned());
-        let batch =
-            Batch { key: None, action: Action::Prune, actor, detail: None, now: self.now, changes };
-        store.apply(batch).await?;
+        self.write(store, Batch { actor, ..by_user(Action::Prune, self.now, changes) }).await?;
         Ok(())
     }
 

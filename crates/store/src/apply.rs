@@ -1,6 +1,6 @@
 //! Writing: a batch of changes becomes one durable, idempotent, audited transaction.
 
-use model::{Actor, Counters, Memory, MemoryId, Timestamp};
+use model::{Actor, Counters, Hlc, Memory, MemoryId, Timestamp};
 use rusqlite::ToSql;
 use rusqlite::types::Value;
 
@@ -8,7 +8,7 @@ use crate::batch::{Action, Applied, Batch, Change};
 use crate::erase::id_hash;
 use crate::query::{Db, Query, both};
 use crate::row::{DamagedRow, assignments, columns, count_values, read_memory, to_values};
-use crate::stamp::{ADD_META, META, Stamp, note_use, take_number};
+use crate::stamp::{ADD_META, Stamp, note_use};
 use crate::vectors;
 use crate::{Error, lookups};
 
@@ -58,7 +58,7 @@ const REPLACE: Query =
 const LEDGERED: Query = both("ledgered", "SELECT count(*) FROM erase_ledger WHERE id_hash = ?1");
 const AUDIT: Query = both(
     "audit",
-    "INSERT INTO audit (batch, key, at, actor, action, detail) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    "INSERT INTO audit (batch, key, at, actor, action, detail, hlc) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 );
 const CHANGED: Query =
     both("changed", "INSERT INTO changes (seq, batch, id, version) VALUES (?1, ?2, ?3, ?4)");
@@ -93,15 +93,16 @@ pub(crate) fn apply(db: &Db, batch: &Batch) -> Result<Applied, Error> {
         return Ok(Applied { batch: seen, ids, repeated: true });
     }
     note_use(db, batch.now)?;
-    let mut stamp = Stamp::read(db, batch.now)?;
-    let number = stamp.seq + 1;
-    let params: [&dyn ToSql; 6] = [
+    let mut stamp = Stamp::read(db, batch.now, batch.after)?;
+    let (number, hlc) = stamp.peek();
+    let params: [&dyn ToSql; 7] = [
         &number,
         &key,
         &batch.now.0,
         &batch.actor.to_string(),
         &batch.action.slug(),
         &batch.detail,
+        &hlc.0,
     ];
     db.run(&AUDIT, &params)?;
     let mut ids = Vec::new();
@@ -110,8 +111,10 @@ pub(crate) fn apply(db: &Db, batch: &Batch) -> Result<Applied, Error> {
             ids.push(id);
         }
     }
-    // A batch that changed no memory still takes its number.
-    stamp.seq = stamp.seq.max(number);
+    if stamp.seq < number {
+        // A batch that changed no memory still takes its number.
+        stamp.next();
+    }
     stamp.write(db)?;
     Ok(Applied { batch: number, ids, repeated: false })
 }
@@ -124,12 +127,13 @@ pub(crate) fn note(
     detail: Option<&str>,
     now: Timestamp,
 ) -> Result<(), Error> {
-    take_number(db)?;
-    let number = db.number(&META, &[&"seq"])?;
+    let mut stamp = Stamp::read(db, now, Hlc::default())?;
+    let hlc = stamp.next();
     let no_key: Option<&str> = None;
-    let params: [&dyn ToSql; 6] =
-        [&number, &no_key, &now.0, &actor.to_string(), &action.slug(), &detail];
-    db.run(&AUDIT, &params).map(|_| ())
+    let params: [&dyn ToSql; 7] =
+        [&stamp.seq, &no_key, &now.0, &actor.to_string(), &action.slug(), &detail, &hlc.0];
+    db.run(&AUDIT, &params)?;
+    stamp.write(db)
 }
 
 fn apply_one(

@@ -1,6 +1,6 @@
 //! What is asked of a store in one go, and what became of it.
 
-use model::{Actor, Memory, MemoryId, Timestamp, closed};
+use model::{Actor, Hlc, Memory, MemoryId, Timestamp, closed};
 
 use crate::vectors::Vector;
 
@@ -54,6 +54,8 @@ pub struct Batch {
     /// What the audit trail says beside the action; never content.
     pub detail: Option<String>,
     pub now: Timestamp,
+    /// What the batch comes after, beside what is in its own store: the clock of another notebook.
+    pub after: Hlc,
     pub changes: Vec<Change>,
 }
 

@@ -1,6 +1,6 @@
 //! What was before: the versions of a memory, and the batches that can be taken back.
 
-use model::{Actor, Memory, MemoryId, Timestamp};
+use model::{Actor, Hlc, Memory, MemoryId, Timestamp};
 use rusqlite::Row;
 
 use crate::Error;
@@ -19,6 +19,8 @@ pub struct Entry {
     pub action: Action,
     pub detail: Option<String>,
     pub undone_by: Option<i64>,
+    /// What orders entries of different notebooks; the wall clock may have been set back.
+    pub hlc: Hlc,
 }
 
 /// A memory as a batch left it (`after`) and as it was before, `None` when the batch created it.
@@ -40,19 +42,19 @@ const VERSIONS: Query = both(
 );
 const ENTRIES_OF: Query = both(
     "entries_of",
-    "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, c.version FROM changes c \
+    "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, a.hlc, c.version FROM changes c \
      JOIN audit a ON a.batch = c.batch WHERE c.id = ?1 ORDER BY c.seq",
 );
 // Both lists are `Action::undoable` and `undoable_of_one`, in words the database knows; see the test.
 const LAST_UNDOABLE: Query = both(
     "last_undoable",
-    "SELECT batch, at, actor, action, detail, undone_by FROM audit WHERE undone_by IS NULL \
+    "SELECT batch, at, actor, action, detail, undone_by, hlc FROM audit WHERE undone_by IS NULL \
      AND action IN ('remember', 'merge', 'supersede', 'edit', 'pin', 'flag', 'verify', 'forget', 'restore', 'import') \
      ORDER BY batch DESC LIMIT 1",
 );
 const LAST_UNDOABLE_OF: Query = both(
     "last_undoable_of",
-    "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by FROM audit a WHERE a.undone_by IS NULL \
+    "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, a.hlc FROM audit a WHERE a.undone_by IS NULL \
      AND a.batch IN (SELECT batch FROM changes WHERE id = ?1) \
      AND a.action NOT IN ('undo', 'settings', 'vectors', 'erase') ORDER BY a.batch DESC LIMIT 1",
 );
@@ -66,7 +68,7 @@ const BEFORE: Query = both(
 );
 const RECENT: Query = both(
     "recent",
-    "SELECT batch, at, actor, action, detail, undone_by FROM audit ORDER BY batch DESC LIMIT ?1",
+    "SELECT batch, at, actor, action, detail, undone_by, hlc FROM audit ORDER BY batch DESC LIMIT ?1",
 );
 
 /// The earlier versions of a memory, oldest first.
@@ -84,7 +86,7 @@ pub(crate) fn every_version(db: &Db) -> Result<Read<Memory>, Error> {
 /// What happened to a memory, oldest first, with the version each batch made.
 pub(crate) fn entries_of(db: &Db, id: MemoryId) -> Result<Vec<(Entry, u32)>, Error> {
     db.select(&ENTRIES_OF, &[&id.0.as_bytes().as_slice()], |row| {
-        Ok((read_entry(row)?, row.get(6)?))
+        Ok((read_entry(row)?, row.get(7)?))
     })
 }
 
@@ -130,6 +132,7 @@ fn read_entry(row: &Row<'_>) -> rusqlite::Result<Entry> {
         action: Action::from_slug(&row.get::<_, String>(3)?).ok_or_else(|| unreadable(3))?,
         detail: row.get(4)?,
         undone_by: row.get(5)?,
+        hlc: Hlc(row.get(6)?),
     })
 }
 

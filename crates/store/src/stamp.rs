@@ -39,6 +39,11 @@ pub(crate) fn note_use(db: &Db, now: Timestamp) -> Result<(), Error> {
     db.run(&SET_META, &[&"last_used", &now.0]).map(|_| ())
 }
 
+/// The last reading of the hybrid clock in this file.
+pub(crate) fn clock(db: &Db) -> Result<Hlc, Error> {
+    db.number(&META, &[&"hlc"]).map(Hlc)
+}
+
 /// The counters that order changes: a dense sequence for this file, a hybrid clock for all devices.
 pub(crate) struct Stamp {
     pub(crate) seq: i64,
@@ -47,15 +52,19 @@ pub(crate) struct Stamp {
 }
 
 impl Stamp {
-    pub(crate) fn read(db: &Db, now: Timestamp) -> Result<Self, Error> {
-        let number = |key: &str| db.number(&META, &[&key]);
-        Ok(Self { seq: number("seq")?, hlc: Hlc(number("hlc")?), now })
+    /// The counters as they stand; the clock is not behind `after`, wherever that was read.
+    pub(crate) fn read(db: &Db, now: Timestamp, after: Hlc) -> Result<Self, Error> {
+        Ok(Self { seq: db.number(&META, &[&"seq"])?, hlc: clock(db)?.max(after), now })
+    }
+
+    /// The next sequence number and the clock reading that goes with it, not taken yet.
+    pub(crate) fn peek(&self) -> (i64, Hlc) {
+        (self.seq + 1, self.hlc.tick(self.now))
     }
 
     /// Takes the next sequence number, and the clock reading that goes with it.
     pub(crate) fn next(&mut self) -> Hlc {
-        self.seq += 1;
-        self.hlc = self.hlc.tick(self.now);
+        (self.seq, self.hlc) = self.peek();
         self.hlc
     }
 

@@ -5,7 +5,7 @@ mod upkeep;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use model::{Memory, MemoryId, ProjectId, QuietSpan, RelationKind, Timestamp};
+use model::{Hlc, Memory, MemoryId, ProjectId, QuietSpan, RelationKind, Timestamp};
 
 use crate::batch::{Applied, Batch};
 use crate::check::{self, Finding};
@@ -21,7 +21,7 @@ use crate::schema::{MEMORY, Schema, USER};
 use crate::site::Site;
 use crate::vectors::{self, Vector};
 use crate::worker::{Readers, Writer};
-use crate::{Error, apply, settings};
+use crate::{Error, apply, settings, stamp};
 
 /// One database file with its threads.
 #[derive(Clone)]
@@ -188,6 +188,11 @@ impl Store {
 
     pub async fn steps(&self, batch: i64) -> Result<Vec<Step>, Error> {
         self.read(move |db| history::steps(db, batch)).await
+    }
+
+    /// The last reading of the hybrid clock: what `Batch::after` of another store is told.
+    pub async fn clock(&self) -> Result<Hlc, Error> {
+        self.read(stamp::clock).await
     }
 
     pub async fn settings(&self) -> Result<Vec<(String, String)>, Error> {

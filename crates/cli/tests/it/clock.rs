@@ -63,6 +63,28 @@ fn everything_can_still_be_taken_back() {
 }
 
 #[test]
+fn the_last_change_of_both_notebooks_is_taken_back() {
+    let turns = [("+0", PAST), (FUTURE, "+0"), (FUTURE, PAST), (PAST, FUTURE)];
+    let reaches: [[&[&str]; 2]; 2] = [[&[], &["--user"]], [&["--user"], &[]]];
+    for ((first, second), [here, there]) in turns.iter().flat_map(|it| reaches.map(|to| (*it, to)))
+    {
+        let Some(clock) = Clock::new("undo in two notebooks under a wrong clock") else { return };
+        let remember = |at: &str, reach: &[&str], text: &str| {
+            clock.json(at, &[&["remember", "--new", text], reach].concat());
+        };
+        remember(first, here, "said first");
+        remember(second, there, "said last");
+        for left in [vec!["said first"], vec![]] {
+            clock.json(second, &["undo"]);
+            let listed = clock.json(second, &["list"]);
+            let listed = listed["memories"].as_array().unwrap().clone();
+            let texts: Vec<&str> = listed.iter().filter_map(|it| it["content"].as_str()).collect();
+            assert_eq!(texts, left, "{here:?} at {first}, then {there:?} at {second}");
+        }
+    }
+}
+
+#[test]
 fn what_is_shown_stays_sane() {
     let Some(clock) = Clock::new("confidence under a wrong clock") else { return };
     for (n, at) in ["+0", PAST, FUTURE].iter().enumerate() {

@@ -1,6 +1,10 @@
 //! Clocks may stand still, run ahead or go back; memories do not suffer for it.
 
+use std::fs;
+use std::path::Path;
+
 use expect_test::expect;
+use testkit::World;
 
 use crate::check;
 
@@ -126,4 +130,131 @@ fn upkeep_makes_a_backup_when_one_is_due() {
             backup 3: 1 memories
         "#]],
     );
+}
+
+#[test]
+fn undo_takes_the_last_change_of_both_notebooks_after_the_clock_went_back() {
+    check(
+        r"
+            teach the cache lives in redis
+            days -10
+            teach --user prefer tabs over spaces
+            undo
+            undo
+            undo
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 new: preference "prefer tabs over spaces" user
+            undid remember
+            m2 never was
+            undid remember
+            m1 never was
+            error: there is nothing to undo
+        "#]],
+    );
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            days -400
+            teach the cache lives in redis
+            days -400
+            edit m1 prefer spaces over tabs
+            days 11000
+            pin m2
+            days -11000
+            undo
+            undo
+            undo
+            undo
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: module_insight "the cache lives in redis"
+            m1 preference "prefer spaces over tabs"
+            m2 module_insight "the cache lives in redis" pinned
+            undid pin
+            m2 module_insight "the cache lives in redis"
+            undid edit
+            m1 preference "prefer tabs over spaces"
+            undid remember
+            m2 never was
+            undid remember
+            m1 never was
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_a_user_memory_knows_what_came_last_whatever_the_clock() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            days -10
+            flag m1 nothere
+            undo m1
+            flag m1 nothere
+            days -10
+            edit m1 prefer spaces over tabs
+            undo m1
+            undo m1
+            undo m1
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            undid flag
+            m1 preference "prefer tabs over spaces"
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            m1 preference "prefer spaces over tabs"
+            undid edit
+            m1 preference "prefer tabs over spaces"
+            undid flag
+            m1 preference "prefer tabs over spaces"
+            undid remember
+            m1 never was
+        "#]],
+    );
+}
+
+#[test]
+fn undo_after_an_old_file_was_brought_up_to_date() {
+    let mut world = World::new(1);
+    fs::create_dir_all(world.data()).unwrap();
+    let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");
+    fs::copy(fixtures.join("user-2.db"), world.data().join("user.db")).unwrap();
+    let said = world.play(
+        r"
+            days -10
+            teach the cache lives in redis
+            undo
+            undo
+            undo
+            teach --user prefer tabs over spaces
+            days -10
+            teach the pool has 8 connections
+            undo
+            undo
+            undo
+        ",
+    );
+    expect![[r#"
+        m1 new: module_insight "the cache lives in redis"
+        undid remember
+        m1 never was
+        undid edit
+        m2 gotcha "the forgotten one" tags=tag files=src/auth.rs modules=auth
+        undid edit
+        m3 error_pattern "content wren end" tags=tagwren,tag files=src/filewren.rs,src/auth.rs modules=modulewren pinned [deprecated] (reason wren end)
+        m4 new: preference "prefer tabs over spaces" user
+        m5 new: module_insight "the pool has 8 connections"
+        undid remember
+        m5 never was
+        undid remember
+        m4 never was
+        undid remember
+        m2 never was
+    "#]].assert_eq(&said);
 }

@@ -4,6 +4,7 @@ mod tale;
 
 use model::words;
 use tale::Tale;
+use testkit::Random;
 
 const TURNS: usize = 300;
 
@@ -40,7 +41,7 @@ fn live(seed: u64) {
         }
         // Upkeep is not a person's doing, and erasing cannot be undone.
         let undoable = ["teach", "edit", "pin", "unpin", "flag", "forget", "restore", "import"];
-        let changed = tale.now.all != before.all || tale.now.visible != before.visible;
+        let changed = tale.changed_since(&before);
         if turn % 2 == 0 && changed && undoable.contains(&line.split(' ').next().unwrap_or("")) {
             tale.turn("undo");
             tale.must(
@@ -91,4 +92,34 @@ fn the_same_script_gives_the_same_export() {
     script.lines().for_each(|it| drop(second.play(it)));
     let again = second.export();
     second.must(again == kept, "replaying the same script gives the same export");
+}
+
+/// Undo without a name takes back the change made last, whatever the clock.
+#[test]
+fn undo_walks_back_through_both_notebooks_whatever_the_clock() {
+    for seed in 1..=3 {
+        let mut tale = Tale::new(seed);
+        let mut random = Random::new(seed);
+        let mut before = Vec::new();
+        let mut away: i64 = 0;
+        while before.len() < 40 {
+            // Within what can still be undone, the clock is anywhere.
+            let day = i64::try_from(random.below(20)).expect("it is small");
+            tale.play(&format!("days {}", day - away));
+            away = day;
+            let line = tale.next();
+            // Each is one step back; a `restore` may be two.
+            let person = ["teach", "edit", "pin", "unpin", "flag", "forget", "import"];
+            if person.contains(&line.split(' ').next().unwrap_or("")) {
+                let (_, seen) = tale.turn(&line);
+                if tale.changed_since(&seen) {
+                    before.push(seen.visible);
+                }
+            }
+        }
+        while let Some(seen) = before.pop() {
+            tale.turn("undo");
+            tale.must(tale.now.visible == seen, "undo takes back the change made last");
+        }
+    }
 }

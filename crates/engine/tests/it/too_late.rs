@@ -173,24 +173,3 @@ fn nothing_to_undo_is_said() {
         "#]],
     );
 }
-
-#[test]
-fn undo_goes_by_the_clock_between_notebooks() {
-    check(
-        r"
-            # FIXME: the user's change was the last one; a clock that went back hides it behind the project's.
-            teach the cache lives in redis
-            days -10
-            teach --user prefer tabs over spaces
-            undo
-            list
-        ",
-        expect![[r#"
-            m1 new: module_insight "the cache lives in redis"
-            m2 new: preference "prefer tabs over spaces" user
-            undid remember
-            m1 never was
-            m2 preference 0.90 "prefer tabs over spaces" user
-        "#]],
-    );
-}

@@ -1,7 +1,7 @@
 //! Order and age do not depend on what the wall clock says.
 
-use model::{DAY, Timestamp, current_confidence};
-use waylore_store::{Action, Batch, Change};
+use model::{DAY, Hlc, ProjectId, Timestamp, current_confidence};
+use waylore_store::{Action, Batch, Change, Store};
 
 use crate::kit::{Bench, NOW, batch, everything, memory};
 
@@ -28,6 +28,33 @@ fn order_is_that_of_writing_whatever_the_clock_says() {
     let batches: Vec<i64> =
         bench.wait(store.recent(10)).unwrap().iter().rev().map(|it| it.batch).collect();
     assert_eq!(batches, (1..=6).collect::<Vec<i64>>());
+}
+
+#[test]
+fn a_batch_comes_after_what_it_is_told_of() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let other = Store::project(bench.data().project(ProjectId::new(NOW, [2; 10])), None, NOW);
+    let mut last = Hlc::default();
+    for (n, jump) in (0..).zip(JUMPS) {
+        let (now, stores) = (NOW.plus(jump), [&store, &other]);
+        let (here, there) = (stores[n % 2], stores[(n + 1) % 2]);
+        let after = bench.wait(there.clock()).unwrap();
+        // One that changes no memory takes its place in the order, too.
+        let (action, changes) = match n % 3 {
+            0 => (Action::Settings, vec![]),
+            _ => (Action::Remember, vec![insert(n), insert(n + 100)]),
+        };
+        bench.wait(here.apply(Batch { now, after, ..batch(action, changes) })).unwrap();
+        let entry = bench.wait(here.recent(1)).unwrap().remove(0);
+        assert!(last < entry.hlc && entry.at == now, "{entry:?} after {last:?}");
+        last = bench.wait(here.clock()).unwrap();
+        assert!(entry.hlc <= last);
+    }
+}
+
+fn insert(n: usize) -> Change {
+    Change::Insert(Box::new(memory(u32::try_from(n).unwrap(), "told at some time")))
 }
 
 #[test]

@@ -80,7 +80,8 @@ impl Bench {
 }
 
 pub(crate) fn batch(action: Action, changes: Vec<Change>) -> Batch {
-    Batch { key: None, action, actor: Actor::User, detail: None, now: NOW, changes }
+    let (actor, after) = (Actor::User, Hlc::default());
+    Batch { key: None, action, actor, detail: None, now: NOW, after, changes }
 }
 
 pub(crate) fn id(n: u32) -> MemoryId {

@@ -48,6 +48,7 @@ fn lookups_go_through_their_index() {
         ("changed_ids", "SEARCH changes USING INDEX changes_batch"),
         ("versions", "SEARCH memory_versions USING INDEX sqlite_autoindex_memory_versions_1"),
         ("before", "SEARCH memory_versions USING INDEX sqlite_autoindex_memory_versions_1"),
+        ("meta", "SEARCH meta USING PRIMARY KEY"),
         ("recent_changes", "SEARCH changes USING INTEGER PRIMARY KEY"),
         ("vector_of_owner", "SEARCH embeddings USING INDEX sqlite_autoindex_embeddings_1"),
         ("place_at", "SEARCH l USING INDEX sqlite_autoindex_project_places_1"),

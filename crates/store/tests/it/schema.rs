@@ -50,7 +50,12 @@ fn project(bench: &Bench) -> Store {
 type Open = fn(&Bench) -> Store;
 
 /// A fixture for every schema that was ever in use. A new schema adds a line; none is taken away.
-const FIXTURES: &[(&str, Open)] = &[("memory-1.db", project), ("user-2.db", Bench::open)];
+const FIXTURES: &[(&str, Open)] = &[
+    ("memory-1.db", project),
+    ("user-2.db", Bench::open),
+    ("memory-2.db", project),
+    ("user-3.db", Bench::open),
+];
 
 fn expected(open: Open) -> State {
     let bench = Bench::new();

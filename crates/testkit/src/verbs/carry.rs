@@ -6,10 +6,10 @@ use model::{
     ProjectPath, Relation, RelationKind, RelationTarget, Scope, SoftStates, Source, Visibility,
     WorkUnit,
 };
-use store::{Action, Batch, Change};
+use store::Change;
 
 use super::Line;
-use super::change::{on_secret, reach};
+use super::change::{observed, on_secret, reach};
 use super::stage::files;
 use crate::World;
 use crate::random::id_bytes;
@@ -76,8 +76,7 @@ pub(super) fn smuggle(world: &mut World, line: &Line, acc: &mut Vec<String>) -> 
     world.with(async |engine| {
         let Notebook { project, store, .. } = engine.notebook(reach).await?;
         let changes = vec![Change::Insert(Box::new(Memory { project, ..memory }))];
-        let (action, actor) = (Action::Promote, Actor::Observer);
-        store.apply(Batch { key: None, action, actor, detail: None, now, changes }).await?;
+        store.apply(observed(now, changes)).await?;
         Ok(())
     })?;
     acc.push(format!("{} smuggled in", world.name(id)));

@@ -1,7 +1,7 @@
 //! Commands that change memories.
 
 use engine::{Correction, Edit, Error, Novelty, OnDuplicate, OnSecret, Reach, Teaching};
-use model::{Actor, Memory, PerMille};
+use model::{Actor, Hlc, Memory, PerMille, Timestamp};
 use store::{Action, Batch, Change};
 
 use super::Line;
@@ -13,6 +13,12 @@ pub(super) fn reach(line: &Line) -> Reach {
 
 pub(super) fn on_secret(line: &Line) -> OnSecret {
     if line.has("redact") { OnSecret::Redact } else { OnSecret::Refuse }
+}
+
+/// What an agent's session writes by itself.
+pub(super) fn observed(now: Timestamp, changes: Vec<Change>) -> Batch {
+    let (action, actor, after) = (Action::Promote, Actor::Observer, Hlc::default());
+    Batch { key: None, action, actor, detail: None, now, after, changes }
 }
 
 pub(super) fn teach(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
@@ -76,9 +82,7 @@ pub(super) fn used(world: &mut World, line: &Line, _: &mut Vec<String>) -> Resul
     world.with(async |engine| {
         let found = engine.find(&id).await?;
         let changes = vec![Change::Count { id: found.memory.id, used: true }];
-        let actor = Actor::Observer;
-        let batch = Batch { key: None, action: Action::Promote, actor, detail: None, now, changes };
-        found.notebook.store.apply(batch).await?;
+        found.notebook.store.apply(observed(now, changes)).await?;
         Ok(())
     })
 }

@@ -4,10 +4,9 @@ use std::fs;
 use std::process::Command;
 
 use engine::Error;
-use model::Actor;
-use store::{Action, Batch};
 
 use super::Line;
+use super::change::observed;
 use crate::World;
 
 pub(super) fn days(world: &mut World, line: &Line) {
@@ -21,8 +20,7 @@ pub(super) fn live(world: &mut World, line: &Line, _: &mut Vec<String>) -> Resul
         world.sleep(left.min(10));
         left -= 10;
         let now = world.now;
-        let (action, actor) = (Action::Promote, Actor::Observer);
-        let batch = Batch { key: None, action, actor, detail: None, now, changes: Vec::new() };
+        let batch = observed(now, Vec::new());
         world.with(async |engine| {
             for notebook in engine.notebooks() {
                 notebook.store.apply(batch.clone()).await?;

@@ -98,6 +98,10 @@ impl Tale {
         grown
     }
 
+    pub(crate) fn changed_since(&self, before: &Look) -> bool {
+        self.now.all != before.all || self.now.visible != before.visible
+    }
+
     pub(crate) fn finds(&mut self, word: &str, id: MemoryId) -> bool {
         let filter = Filter::standing(10_000);
         let hits = self.world.with(async |engine| engine.search(word, &filter, None).await);

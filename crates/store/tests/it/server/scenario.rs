@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use model::{Actor, DAY, ProjectId, RelationKind, Source};
+use model::{Actor, DAY, Hlc, ProjectId, RelationKind, Source};
 use waylore_store::tape::Tape;
 use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Vector};
 
@@ -48,7 +48,8 @@ fn write(bench: &Bench, store: &Store) {
     // Far ahead, and back again.
     for days in [400, 1, 2] {
         let now = NOW.plus(days * DAY);
-        bench.wait(store.apply(Batch { now, ..batch(Action::Settings, vec![]) })).unwrap();
+        let after = Hlc(bench.wait(store.clock()).unwrap().0 + 7);
+        bench.wait(store.apply(Batch { now, after, ..batch(Action::Settings, vec![]) })).unwrap();
     }
     let missing =
         bench.apply(store, Action::Edit, vec![Change::Replace(Box::new(memory(77, "no")))]);
