@@ -1,6 +1,7 @@
 //! `waylore completions`.
 
 use clap_complete::{Shell, generate};
+use serde_json::json;
 
 use crate::output::Output;
 
@@ -16,6 +17,11 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> anyhow::Result<u8> {
     let mut script = Vec::new();
     generate(args.shell, &mut crate::tree(), "waylore", &mut script);
+    if output.json {
+        let (shell, script) = (args.shell.to_string(), String::from_utf8(script)?);
+        output.data_json("completions", json!({ "shell": shell, "script": script }));
+        return Ok(0);
+    }
     output.document(&script)?;
     Ok(0)
 }

@@ -70,6 +70,8 @@ fn every_shell_gets_its_completions() {
     for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
         let said = desk.run(&["completions", shell]).ends(0, shell);
         assert!(said.out.contains("waylore") && said.out.contains("restore-backup"), "{shell}");
+        let told = desk.json(&["completions", shell]);
+        assert_eq!((&told["shell"], &told["script"]), (&shell.into(), &said.out.into()));
     }
 }
 
