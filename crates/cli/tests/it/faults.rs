@@ -5,6 +5,7 @@
 
 use std::collections::HashMap;
 use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -115,6 +116,45 @@ fn a_restore_survives_a_fault_and_gives_the_old_or_the_new() {
     let done = move |desk: &Desk| !desk.contents().iter().any(|it| it.0 == late);
     let args = words(&["restore-backup", "--yes", "--json", backup.as_str().unwrap()]);
     Trial { args, done: &done, ..trial(&desk) }.run();
+}
+
+#[test]
+fn an_old_file_of_the_user_survives_a_fault_while_it_is_brought_up_to_date() {
+    let desk = Desk::in_memory();
+    fs::create_dir_all(desk.home.join("data")).unwrap();
+    old_file_survives(&desk, "user-2.db", &desk.home.join("data/user.db"), &["--user"]);
+}
+
+#[test]
+fn an_old_file_of_a_project_survives_a_fault_while_it_is_brought_up_to_date() {
+    let desk = kept(1);
+    let notebook = desk.notebook();
+    fs::remove_dir_all(&notebook).unwrap();
+    fs::create_dir(&notebook).unwrap();
+    old_file_survives(&desk, "memory-1.db", &notebook.join("memory.db"), &[]);
+}
+
+/// Puts a file of an older program in its place and keeps something in it.
+fn old_file_survives(desk: &Desk, fixture: &str, path: &Path, reach: &[&str]) {
+    fs::copy(kit::workspace().join("crates/store/tests/fixtures").join(fixture), path).unwrap();
+    let old = version(path);
+    let way_back = path.with_file_name(format!("backups/schema-{old}.db"));
+    let done = |desk: &Desk| {
+        let done = has(desk, "said to a newer program");
+        assert!(way_back.exists(), "to look was enough to finish it");
+        // A look may leave it in the log; whoever writes merges that.
+        desk.json(&["backup"]);
+        assert!(version(path) > old, "the file is up to date");
+        done
+    };
+    let args = ["remember", "--new", "--key", "once", "said to a newer program"];
+    Trial { args: words(&[&args, reach].concat()), done: &done, ..trial(desk) }.run();
+}
+
+/// The version of the schema, as the header of a file tells it.
+fn version(path: &Path) -> u32 {
+    let bytes = fs::read(path).unwrap();
+    u32::from_be_bytes(bytes[60..64].try_into().unwrap())
 }
 
 impl Trial<'_> {
