@@ -198,13 +198,19 @@ pub(crate) fn scan(
 
 /// The examination behind an empty answer: is it empty, or did something go missing? The thorough
 /// part is done once per connection: damage comes to files at rest, and an empty answer is common.
-/// A large file gets it only when its numbers do not agree: an empty answer must not cost seconds.
-pub(crate) fn doubt(db: &Db) -> Result<Vec<Finding>, Error> {
+/// A large file gets it only when its numbers do not agree or a second `witness` says otherwise: an
+/// empty answer must not cost seconds.
+pub(crate) fn doubt(
+    db: &Db,
+    witness: impl FnOnce(&Db) -> Result<bool, Error>,
+) -> Result<Vec<Finding>, Error> {
     let found = memories::total(db)?;
     let mut res: Vec<Finding> =
         count_finding(db, "memories", "n_memories", found)?.into_iter().collect();
-    let is_due = !res.is_empty() || is_small(db)?;
-    if is_due && !db.known_sound.get() {
+    if db.known_sound.get() {
+        return Ok(res);
+    }
+    if !res.is_empty() || is_small(db)? || witness(db)? {
         let wrong = integrity(db)?;
         db.known_sound.set(wrong.is_empty());
         res.extend(wrong.into_iter().map(Finding::Database));

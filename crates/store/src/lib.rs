@@ -41,6 +41,7 @@ mod scrub;
 
 mod desk;
 mod store;
+mod witness;
 mod worker;
 
 #[cfg(feature = "replay")]

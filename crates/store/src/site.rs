@@ -125,10 +125,16 @@ impl Site {
     }
 
     /// Like `note`, for questions that usually have an answer. Nothing found at all is reason to
-    /// look closer: a damaged index answers "nothing" as readily as an empty one.
-    pub(crate) fn sift<T>(&self, db: &Db, read: Read<T>) -> Result<Vec<T>, Error> {
+    /// look closer: a damaged index answers "nothing" as readily as an empty one. The `witness` says
+    /// whether another index knows of something.
+    pub(crate) fn sift<T>(
+        &self,
+        db: &Db,
+        read: Read<T>,
+        witness: impl FnOnce(&Db) -> Result<bool, Error>,
+    ) -> Result<Vec<T>, Error> {
         if read.is_empty() {
-            self.add(check::doubt(db)?);
+            self.add(check::doubt(db, witness)?);
         }
         Ok(self.note(read))
     }
@@ -139,12 +145,13 @@ impl Site {
         &self,
         db: &Db,
         read: Read<T>,
+        witness: impl FnOnce(&Db) -> Result<bool, Error>,
         search: impl FnOnce(&Db) -> Result<Read<T>, Error>,
     ) -> Result<Vec<T>, Error> {
         if !read.is_empty() {
             return Ok(self.note(read));
         }
-        let doubts = check::doubt(db)?;
+        let doubts = check::doubt(db, witness)?;
         let read = if doubts.is_empty() { read } else { search(db)? };
         self.add(doubts);
         Ok(self.note(read))

@@ -21,7 +21,7 @@ use crate::schema::{MEMORY, Schema, USER};
 use crate::site::Site;
 use crate::vectors::{self, Vector};
 use crate::worker::{Readers, Writer};
-use crate::{Error, apply, settings, stamp};
+use crate::{Error, apply, settings, stamp, witness};
 
 /// One database file with its threads.
 #[derive(Clone)]
@@ -102,7 +102,8 @@ impl Store {
         let site = Arc::clone(&self.inner.site);
         let found = self.read(move |db| {
             let read = memories::by_id(db, id)?;
-            site.seek(db, read, |db| check::scan(db, |it| it.id == id))
+            let scan = |db: &Db| check::scan(db, |it| it.id == id);
+            site.seek(db, read, |db| witness::knows(db, id), scan)
         });
         Ok(found.await?.into_iter().next())
     }
@@ -114,7 +115,8 @@ impl Store {
             let mut res = Vec::with_capacity(ids.len());
             for id in ids {
                 let read = memories::by_id(db, id)?;
-                res.extend(site.seek(db, read, |db| check::scan(db, |it| it.id == id))?);
+                let scan = |db: &Db| check::scan(db, |it| it.id == id);
+                res.extend(site.seek(db, read, |db| witness::knows(db, id), scan)?);
             }
             Ok(res)
         })
@@ -126,21 +128,27 @@ impl Store {
         let site = Arc::clone(&self.inner.site);
         self.read(move |db| {
             let read = memories::by_short(db, &prefix)?;
-            site.seek(db, read, |db| check::scan(db, |it| it.id.short().starts_with(&prefix)))
+            let scan = |db: &Db| check::scan(db, |it| it.id.short().starts_with(&prefix));
+            site.seek(db, read, |db| witness::knows_short(db, &prefix), scan)
         })
         .await
     }
 
     pub async fn list(&self, filter: Filter) -> Result<Vec<Memory>, Error> {
         let site = Arc::clone(&self.inner.site);
-        self.read(move |db| memories::list(db, &filter).and_then(|it| site.sift(db, it))).await
+        self.read(move |db| {
+            let read = memories::list(db, &filter)?;
+            site.sift(db, read, |db| witness::contradicts(db, &filter))
+        })
+        .await
     }
 
     /// Memories matching a full-text expression; see `model::words` for how to build one.
     pub async fn search(&self, expression: String, filter: Filter) -> Result<Vec<TextHit>, Error> {
         let site = Arc::clone(&self.inner.site);
         self.read(move |db| {
-            memories::search(db, &expression, &filter).and_then(|it| site.sift(db, it))
+            let read = memories::search(db, &expression, &filter)?;
+            site.sift(db, read, |db| witness::contradicts(db, &filter))
         })
         .await
     }

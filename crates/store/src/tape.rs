@@ -13,7 +13,7 @@ use crate::site::Site;
 use crate::store::Store;
 use crate::{
     Error, apply, check, erase, history, lookups, maintain, memories, projects, proof, schema,
-    scrub, settings, stamp, vectors,
+    scrub, settings, stamp, vectors, witness,
 };
 
 /// One statement as it was run.
@@ -66,6 +66,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, bool)> {
         settings::STATEMENTS,
         stamp::STATEMENTS,
         vectors::STATEMENTS,
+        witness::STATEMENTS,
     ];
     all.iter()
         .flat_map(|it| it.iter())

@@ -1,9 +1,9 @@
 //! Some damage can be mended in place: an index from its table, a row from a backup.
 
 use rusqlite::{Connection, params};
-use waylore_store::{Error, Finding, Store};
+use waylore_store::{Error, Filter, Finding, Store};
 
-use crate::kit::{Bench, NOW, everything, full, id, memory};
+use crate::kit::{Bench, NOW, everything, full, id, memory, path};
 
 /// Changes the closed database behind the store's back.
 fn tamper(bench: &Bench, sql: &str) {
@@ -70,22 +70,24 @@ fn damaged_counts_alone_cost_only_the_counts() {
     assert_eq!((found.content.as_str(), found.counters.used_count), ("the only copy", 0));
 }
 
+/// Changes the last byte of one key in one index, which fits a page.
+fn hurt_key(bench: &Bench, index: &str, key: &[u8]) {
+    let conn = Connection::open(bench.home().database()).unwrap();
+    let from = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
+    let root: i64 = conn.query_row(from, [index], |row| row.get(0)).unwrap();
+    drop(conn);
+    let mut bytes = std::fs::read(bench.home().database()).unwrap();
+    let page = usize::try_from(root - 1).unwrap() * 4096;
+    let found = bytes[page..page + 4096].windows(key.len()).position(|it| it == key);
+    bytes[page + found.unwrap() + key.len() - 1] ^= 1;
+    std::fs::write(bench.home().database(), bytes).unwrap();
+}
+
 #[test]
 fn an_index_that_lost_a_memory_does_not_hide_it() {
     let bench = Bench::new();
     with_backup(&bench);
-    let conn = Connection::open(bench.home().database()).unwrap();
-    let from = "SELECT rootpage FROM sqlite_schema WHERE name = ?1";
-    let root: i64 =
-        conn.query_row(from, ["sqlite_autoindex_memories_1"], |row| row.get(0)).unwrap();
-    drop(conn);
-    // One byte of one key in the index of ids.
-    let mut bytes = std::fs::read(bench.home().database()).unwrap();
-    let page = usize::try_from(root - 1).unwrap() * 4096;
-    let key = id(3).0.as_bytes().to_vec();
-    let at = bytes[page..page + 4096].windows(16).position(|it| it == key).unwrap();
-    bytes[page + at + 15] ^= 1;
-    std::fs::write(bench.home().database(), bytes).unwrap();
+    hurt_key(&bench, "sqlite_autoindex_memories_1", id(3).0.as_bytes());
 
     let store = bench.open();
     let found = bench.wait(store.get(id(3))).unwrap().map(|it| it.id);
@@ -95,15 +97,69 @@ fn an_index_that_lost_a_memory_does_not_hide_it() {
     assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
 }
 
-#[test]
-fn an_empty_answer_of_a_large_file_is_checked_by_numbers_only() {
-    let bench = Bench::new();
-    let store = with_backup(&bench);
+/// More than the thorough check is made for without a reason.
+fn grow(bench: &Bench) {
+    let store = with_backup(bench);
     for n in 10..13 {
         bench.add(&store, n, &"robin ".repeat(600_000));
     }
     drop(store);
     assert!(std::fs::metadata(bench.home().database()).unwrap().len() > 8 << 20);
+}
+
+#[test]
+fn a_damaged_key_hides_nothing_in_a_large_file_either() {
+    let short = id(3).short();
+    let keys = [("sqlite_autoindex_memories_1", id(3).0.as_bytes().to_vec())];
+    let keys = keys.into_iter().chain([("memories_short", short.clone().into_bytes())]);
+    for (index, key) in keys {
+        let bench = Bench::new();
+        grow(&bench);
+        hurt_key(&bench, index, &key);
+        let store = bench.open();
+        let found = if index == "memories_short" {
+            bench.wait(store.by_short(short.clone())).unwrap().pop()
+        } else {
+            bench.wait(store.get(id(3))).unwrap()
+        };
+        assert_eq!(found.map(|it| it.id), Some(id(3)), "{index}");
+        let said = store.findings();
+        assert!(said.iter().any(|it| matches!(it, Finding::Database(_))), "{index}: {said:?}");
+    }
+    let lists = [
+        (
+            "memory_files",
+            "src/filewren.rs",
+            Filter { file: Some(path("src/filewren.rs")), ..everything() },
+        ),
+        ("memory_tags", "tagwren", Filter { tag: Some("tagwren".into()), ..everything() }),
+        (
+            "memory_modules",
+            "modulewren",
+            Filter { module: Some("modulewren".into()), ..everything() },
+        ),
+    ];
+    for (table, key, filter) in lists {
+        let bench = Bench::new();
+        grow(&bench);
+        let store = bench.open();
+        for n in 2..=5 {
+            bench.edit(&store, id(n), |it| (it.files, it.tags, it.modules) = <_>::default());
+        }
+        assert_eq!(bench.wait(store.list(filter.clone())).unwrap().len(), 1, "{table}");
+        drop(store);
+        hurt_key(&bench, table, key.as_bytes());
+        let store = bench.open();
+        assert_eq!(bench.wait(store.list(filter)).unwrap().len(), 0, "{table}");
+        let said = store.findings();
+        assert!(said.iter().any(|it| matches!(it, Finding::Database(_))), "{table}: {said:?}");
+    }
+}
+
+#[test]
+fn an_empty_search_of_a_large_file_is_checked_by_numbers_only() {
+    let bench = Bench::new();
+    grow(&bench);
     let search = |word: &str| {
         let store = bench.open();
         assert_eq!(bench.wait(store.search(word.to_owned(), everything())).unwrap().len(), 0);

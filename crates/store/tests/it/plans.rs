@@ -116,5 +116,12 @@ fn the_statements_that_read_whole_tables_are_known() {
         trim_quiet: SCAN quiet_spans
         twins: SCAN memories
         vector_codes: SCAN embeddings
+        witness_file: SCAN CONSTANT ROW
+        witness_file: SCAN memory_files USING COVERING INDEX memory_files_n
+        witness_module: SCAN CONSTANT ROW
+        witness_module: SCAN memory_modules USING COVERING INDEX memory_modules_n
+        witness_short: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
+        witness_tag: SCAN CONSTANT ROW
+        witness_tag: SCAN memory_tags USING COVERING INDEX memory_tags_n
     "]].assert_eq(&lines.concat());
 }
