@@ -187,6 +187,10 @@ fn a_broken_search_index_is_found_and_rebuilt() {
     let findings = bench.wait(store.examine()).unwrap();
     assert!(matches!(findings[..], [Finding::SearchIndex(_)]), "{findings:?}");
     bench.wait(store.mend(NOW)).unwrap();
+    drop(store);
+    // What was done behind the store's back also set the format of the index back, and connections
+    // that were open then keep to that; see the first migration.
+    let store = bench.open();
     assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
     assert_eq!(bench.wait(store.search("\"wren\"".into(), everything())).unwrap().len(), 5);
 }
