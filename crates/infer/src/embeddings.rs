@@ -1,0 +1,108 @@
+//! Vectors from wherever they are configured to come from: the built-in model or one provider.
+//!
+//! A provider that fails is an error, never another model's vectors. Nothing partial is returned.
+
+mod batch;
+mod ids;
+mod probe;
+mod remote;
+mod vectors;
+mod wire;
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use model::closed;
+
+use crate::embedder::Embedder;
+use crate::error::Error;
+use crate::http::Endpoint;
+use crate::{DIMS, MODEL_ID};
+
+pub use probe::Probe;
+use remote::Remote;
+
+closed! {
+    /// Whose interface a provider of vectors speaks.
+    pub enum EmbeddingApi: "embedding provider" {
+        Ollama = "ollama",
+        /// OpenAI itself. Not `Compatible`: it takes larger requests.
+        OpenAi = "openai",
+        /// TEI, llama.cpp, LM Studio and others that speak as OpenAI does.
+        Compatible = "compatible",
+        /// Nearly as OpenAI, with other names for two fields and a refusal of the usual ones.
+        Voyage = "voyage",
+    }
+}
+
+#[derive(Clone, Debug)]
+pub struct EmbeddingConfig {
+    pub api: EmbeddingApi,
+    pub endpoint: Endpoint,
+    pub model: String,
+    /// Asked of the provider and checked; without it, whatever the model has.
+    pub dims: Option<usize>,
+}
+
+/// One source of vectors. Clones are cheap and share connections.
+///
+/// Calls compute or wait for a server, so async callers move them off their runtime.
+#[derive(Clone)]
+pub enum Embeddings {
+    BuiltIn(Embedder),
+    Provider(Provider),
+}
+
+/// A provider that answered once and whose model is known.
+#[derive(Clone, Debug)]
+pub struct Provider(Arc<Remote>);
+
+impl Embeddings {
+    /// Asks the provider what the model is, so it may take seconds; texts are sent only to learn
+    /// the length of vectors where nothing else says it, and then they are ours.
+    pub fn open(config: &EmbeddingConfig) -> Result<Self, Error> {
+        Remote::open(config).map(|it| Self::Provider(Provider(Arc::new(it))))
+    }
+
+    /// Vectors with different ids are never compared.
+    pub fn id(&self) -> &str {
+        match self {
+            Self::BuiltIn(_) => MODEL_ID,
+            Self::Provider(Provider(it)) => &it.id,
+        }
+    }
+
+    pub fn dims(&self) -> usize {
+        match self {
+            Self::BuiltIn(_) => DIMS,
+            Self::Provider(Provider(it)) => it.dims,
+        }
+    }
+
+    /// Vectors of texts that are to be found, in their order, each of length one.
+    ///
+    /// Many texts become several requests, each with its own time; a caller that wants to stop in
+    /// between gives fewer texts.
+    pub fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        match self {
+            Self::BuiltIn(it) => Ok(it.embed(texts)),
+            Self::Provider(Provider(it)) => it.documents(texts),
+        }
+    }
+
+    /// The vector of a question. The built-in model takes milliseconds and no notice of the deadline.
+    pub fn embed_query(&self, text: &str, deadline: Duration) -> Result<Vec<f32>, Error> {
+        match self {
+            Self::BuiltIn(it) => Ok(it.embed_one(text)),
+            Self::Provider(Provider(it)) => it.query(text, deadline),
+        }
+    }
+
+    /// A live test: is it there, is it the same model, is it quick, does it know what belongs together?
+    pub fn probe(&self) -> Result<Probe, Error> {
+        if let Self::Provider(Provider(it)) = self {
+            it.check_unchanged()?;
+        }
+        probe::probe(self)
+    }
+}

@@ -1,0 +1,37 @@
+//! Names under which vectors are kept: whatever changes a vector is part of the name.
+
+use crate::family::PREFIX_VERSION;
+
+/// Characters of a digest that are kept.
+const DIGEST: usize = 12;
+
+/// `provider/model@digest/dims/prefix`. Without a digest the provider is the host, because the same
+/// name may be another model on another server.
+pub(super) fn model_id(provider: &str, model: &str, digest: Option<&str>, dims: usize) -> String {
+    let digest = digest.map(|it| format!("@{it}")).unwrap_or_default();
+    format!("{provider}/{model}{digest}/{dims}/p{PREFIX_VERSION}")
+}
+
+/// The first characters of a hash, with or without `sha256:` before it; nothing if it is none.
+pub(super) fn short_digest(digest: &str) -> Option<String> {
+    let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
+    let short = hex.get(..DIGEST)?;
+    short.bytes().all(|it| it.is_ascii_hexdigit()).then(|| short.to_ascii_lowercase())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_names_all_that_changes_a_vector() {
+        let digest = short_digest("sha256:0123456789ABCDEF");
+        let id = model_id("ollama", "qwen3-embedding:0.6b", digest.as_deref(), 1024);
+        assert_eq!(id, "ollama/qwen3-embedding:0.6b@0123456789ab/1024/p1");
+        let id = model_id("api.openai.com", "text-embedding-3-small", None, 1024);
+        assert_eq!(id, "api.openai.com/text-embedding-3-small/1024/p1");
+        for digest in ["", "0123", "sha256:", "not a digest", "ééééééé"] {
+            assert_eq!(short_digest(digest), None);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Whether vectors that came over the wire can be used, and bringing them to length one.
+
+use crate::error::Flaw;
+
+/// Shorter than this is nothing: dividing by it would only enlarge noise.
+const NOTHING: f64 = 1e-12;
+
+/// As many vectors as texts, of the wanted length and of length one; or what is wrong with the first
+/// that is not. `nested` vectors may be cut, others may not.
+pub(super) fn check(
+    vectors: Vec<Vec<f32>>,
+    n_texts: usize,
+    dims: usize,
+    nested: bool,
+) -> Result<Vec<Vec<f32>>, Flaw> {
+    if vectors.len() != n_texts {
+        return Err(Flaw::Count { wanted: n_texts, found: vectors.len() });
+    }
+    vectors.into_iter().map(|it| check_one(it, dims, nested)).collect()
+}
+
+fn check_one(mut vector: Vec<f32>, dims: usize, nested: bool) -> Result<Vec<f32>, Flaw> {
+    let found = vector.len();
+    if found != dims && !(nested && found > dims) {
+        return Err(Flaw::Dims { wanted: dims, found });
+    }
+    if !vector.iter().all(|it| it.is_finite()) {
+        return Err(Flaw::NotFinite);
+    }
+    vector.truncate(dims);
+    normalise(&mut vector)?;
+    Ok(vector)
+}
+
+#[expect(clippy::cast_possible_truncation, reason = "back to the precision it came in")]
+fn normalise(vector: &mut [f32]) -> Result<(), Flaw> {
+    let length = vector.iter().map(|it| f64::from(*it).powi(2)).sum::<f64>().sqrt();
+    if length < NOTHING {
+        return Err(Flaw::Zero);
+    }
+    for it in vector {
+        *it = (f64::from(*it) / length) as f32;
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(vector: &[f32], nested: bool, expect: Expect) {
+        let res = super::check(vec![vector.to_vec()], 1, 2, nested);
+        expect.assert_eq(&res.map_or_else(|it| it.to_string(), |it| format!("{:?}", it[0])));
+    }
+
+    #[test]
+    fn vectors_have_length_one_and_only_nested_ones_are_cut() {
+        check(&[3.0, 4.0], false, expect!["[0.6, 0.8]"]);
+        check(&[3e38, 0.0], false, expect!["[1.0, 0.0]"]);
+        check(&[3.0, 4.0, 9.0], true, expect!["[0.6, 0.8]"]);
+        let refused = expect![
+            "its vectors have 3 numbers instead of 2; set the dimensions to 3 or choose another model"
+        ];
+        check(&[3.0, 4.0, 9.0], false, refused);
+        let refused = expect![
+            "its vectors have 1 numbers instead of 2; set the dimensions to 1 or choose another model"
+        ];
+        check(&[3.0], true, refused);
+    }
+
+    #[test]
+    fn what_is_no_vector_is_refused() {
+        check(
+            &[f32::NAN, 1.0],
+            false,
+            expect!["a number in it is not finite; check the model on the server"],
+        );
+        check(
+            &[1.0, f32::INFINITY],
+            false,
+            expect!["a number in it is not finite; check the model on the server"],
+        );
+        check(
+            &[1.0, 2.0, f32::NAN],
+            true,
+            expect!["a number in it is not finite; check the model on the server"],
+        );
+        check(
+            &[0.0, 0.0],
+            false,
+            expect!["a vector in it is all zeros; check the model on the server"],
+        );
+        check(
+            &[0.0, 0.0, 1.0],
+            true,
+            expect!["a vector in it is all zeros; check the model on the server"],
+        );
+        let res = super::check(vec![vec![1.0, 0.0]; 2], 3, 2, false);
+        assert_eq!(res, Err(Flaw::Count { wanted: 3, found: 2 }));
+    }
+}

@@ -1,0 +1,107 @@
+//! What can go wrong with a provider, shaped by what the caller can do next.
+//!
+//! No variant holds a key, and what a server said is one short line without one.
+
+use std::time::Duration;
+
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Error {
+    /// Refused before anything was sent.
+    #[error("{what}")]
+    Config { what: String },
+    #[error("`{host}` cannot be reached: {why}")]
+    Unreachable { host: String, why: String },
+    /// Not `Unreachable`: somebody answers, and may not be who was asked for.
+    #[error("`{host}` is not trusted: {why}; add its authority to the system's certificates")]
+    Untrusted { host: String, why: String },
+    #[error("`{host}` did not answer within {} ms", within.as_millis())]
+    Slow { host: String, within: Duration },
+    #[error(
+        "`{host}` redirects to `{to}` ({status}); redirects are not followed, configure the final address"
+    )]
+    Redirected { host: String, status: u16, to: String },
+    #[error(
+        "`{host}` does not accept the key ({status}): {said}; check the key and what it may do"
+    )]
+    Denied { host: String, status: u16, said: String },
+    #[error(
+        "`{host}` has no such model or path: {said}; check the name of the model and the address"
+    )]
+    Missing { host: String, said: String },
+    /// After the retries, or at once when the server wants more patience than anybody has here.
+    #[error("`{host}` wants fewer requests: {said}; try again later")]
+    Busy { host: String, said: String, after: Option<Duration> },
+    #[error("`{host}` answered {status}: {said}")]
+    Refused { host: String, status: u16, said: String },
+    #[error("`{host}` gave an answer that cannot be used: {flaw}")]
+    Answer { host: String, flaw: Flaw },
+    /// The name is the same and the weights are not, so vectors before and after do not compare.
+    #[error("the model is now `{now}` instead of `{was}`; open it again and embed everything anew")]
+    Changed { was: String, now: String },
+}
+
+/// What is wrong with an answer. Nothing of such an answer is used.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Flaw {
+    #[error("it is not HTTP ({0}); check host and port")]
+    NotHttp(String),
+    #[error("it is a web page; check the address, and whether a proxy stands in between")]
+    WebPage,
+    #[error("it is `{0}` instead of JSON; check the address")]
+    WrongType(String),
+    #[error("it is not JSON; check the address")]
+    NotJson,
+    #[error("it breaks off in the middle; try again")]
+    Truncated,
+    #[error("it is larger than {} MB; check the address", limit >> 20)]
+    TooLarge { limit: u64 },
+    #[error("its shape is another ({0}); check which provider stands at the address")]
+    Shape(String),
+    #[error("it has {found} results for {wanted} texts; check the version of the server")]
+    Count { wanted: usize, found: usize },
+    #[error("its results do not say which text they belong to; check the version of the server")]
+    Order,
+    #[error(
+        "its vectors have {found} numbers instead of {wanted}; set the dimensions to {found} or choose another model"
+    )]
+    Dims { wanted: usize, found: usize },
+    #[error("a number in it is not finite; check the model on the server")]
+    NotFinite,
+    #[error("a vector in it is all zeros; check the model on the server")]
+    Zero,
+    #[error("all scores are zero; choose a model that was made for reranking")]
+    Flat,
+    #[error(
+        "it has no probability of `yes` or `no`; update the server or choose a reranking model"
+    )]
+    NoVote,
+    #[error("it has no text; allow more tokens or choose another model")]
+    Empty,
+}
+
+impl Error {
+    /// Whether the same call may well succeed later, with nothing changed.
+    pub const fn is_temporary(&self) -> bool {
+        match self {
+            Self::Unreachable { .. } | Self::Slow { .. } | Self::Busy { .. } => true,
+            Self::Refused { status, .. } => may_pass(*status),
+            Self::Answer { flaw, .. } => matches!(flaw, Flaw::Truncated),
+            Self::Config { .. }
+            | Self::Untrusted { .. }
+            | Self::Redirected { .. }
+            | Self::Denied { .. }
+            | Self::Missing { .. }
+            | Self::Changed { .. } => false,
+        }
+    }
+
+    pub(crate) fn config(what: impl Into<String>) -> Self {
+        Self::Config { what: what.into() }
+    }
+}
+
+/// Whether a server that answers with this status may answer otherwise later. One that says it does
+/// not know how (501, 505) will not learn it.
+pub(crate) const fn may_pass(status: u16) -> bool {
+    matches!(status, 429 | 500 | 502..=504 | 506..)
+}

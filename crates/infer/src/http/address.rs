@@ -1,0 +1,125 @@
+//! The address of a provider, checked once: scheme, host, port and the path its calls are below.
+
+use std::net::IpAddr;
+
+use ureq::http::Uri;
+
+use crate::error::Error;
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Address {
+    pub(crate) secure: bool,
+    /// Host, and port unless it is the scheme's own; an IPv6 address stands in brackets.
+    pub(crate) host: String,
+    /// Empty, or begins with a slash and does not end with one.
+    prefix: String,
+}
+
+impl Address {
+    pub(crate) fn parse(url: &str, allow_plain_http: bool) -> Result<Self, Error> {
+        // What is refused here is not repeated: it may well be a password or a key.
+        if url.contains(['@', '?', '#']) {
+            let what = "the address of a provider has no user, password, query or fragment; a key has its own setting";
+            return Err(Error::config(what));
+        }
+        let wrong = || {
+            let url: String = url.chars().filter(|it| !it.is_control()).take(100).collect();
+            Error::config(format!("`{url}` is no address such as `https://host/v1`"))
+        };
+        let uri: Uri = url.trim().parse().map_err(|_| wrong())?;
+        let secure = match uri.scheme_str() {
+            Some("https") => true,
+            Some("http") => false,
+            _ => return Err(wrong()),
+        };
+        let name = uri.host().filter(|it| !it.is_empty()).ok_or_else(wrong)?.to_ascii_lowercase();
+        if !secure && !allow_plain_http && !is_loopback(&name) {
+            return Err(Error::config(format!(
+                "`{name}` would be sent texts unencrypted; use https, or allow plain http for it"
+            )));
+        }
+        let port = uri.port_u16().filter(|it| *it != if secure { 443 } else { 80 });
+        let host = port.map_or(name.clone(), |it| format!("{name}:{it}"));
+        Ok(Self { secure, host, prefix: uri.path().trim_end_matches('/').to_owned() })
+    }
+
+    /// The whole URL of a call. What the address already ends with is not repeated, so `…/v1` and
+    /// `…/v1/embeddings` are as good as the bare host.
+    pub(crate) fn url(&self, path: &str) -> String {
+        let ends = path.char_indices().filter(|(_, it)| *it == '/').map(|(i, _)| i).skip(1);
+        let known = |end: &usize| self.prefix.ends_with(&path[..*end]);
+        let from = ends.chain([path.len()]).filter(known).last().unwrap_or(0);
+        let scheme = if self.secure { "https" } else { "http" };
+        format!("{scheme}://{}{}{}", self.host, self.prefix, &path[from..])
+    }
+}
+
+fn is_loopback(name: &str) -> bool {
+    let bare = name.trim_start_matches('[').trim_end_matches(']');
+    name == "localhost" || bare.parse::<IpAddr>().is_ok_and(|it| it.is_loopback())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(url: &str, expect: Expect) {
+        let text = match Address::parse(url, false) {
+            Ok(it) => format!("{} {}", it.host, it.url("/v1/embeddings")),
+            Err(error) => error.to_string(),
+        };
+        expect.assert_eq(&text);
+    }
+
+    #[test]
+    fn the_version_may_be_part_of_the_address() {
+        let url = "https://api.openai.com/v1/embeddings";
+        for base in ["https://api.openai.com", "https://API.openai.com:443/v1/", url] {
+            let address = Address::parse(base, false).unwrap();
+            assert_eq!(
+                (address.host.as_str(), address.url("/v1/embeddings")),
+                ("api.openai.com", url.to_owned())
+            );
+        }
+        check(
+            "https://gate.example/llm/v1",
+            expect!["gate.example https://gate.example/llm/v1/embeddings"],
+        );
+        check(
+            "https://gate.example/xv1",
+            expect!["gate.example https://gate.example/xv1/v1/embeddings"],
+        );
+    }
+
+    #[test]
+    fn plain_http_stays_on_this_machine() {
+        check(
+            "http://localhost:8080",
+            expect!["localhost:8080 http://localhost:8080/v1/embeddings"],
+        );
+        check("http://[::1]:8080", expect!["[::1]:8080 http://[::1]:8080/v1/embeddings"]);
+        check("http://127.0.0.2", expect!["127.0.0.2 http://127.0.0.2/v1/embeddings"]);
+        let refused = expect![
+            "`gpu.lan` would be sent texts unencrypted; use https, or allow plain http for it"
+        ];
+        check("http://gpu.lan:11434", refused);
+        let refused = expect![
+            "`localhost.evil.example` would be sent texts unencrypted; use https, or allow plain http for it"
+        ];
+        check("http://localhost.evil.example", refused);
+        assert!(Address::parse("http://gpu.lan:11434", true).is_ok());
+    }
+
+    #[test]
+    fn what_is_no_address_is_refused_and_secrets_are_not_repeated() {
+        for url in ["", "host", "ftp://host", "https://", "file:///etc/passwd", "https://a b"] {
+            assert!(Address::parse(url, true).is_err(), "{url}");
+        }
+        for url in ["https://me:hunter2@host", "https://host/?key=hunter2", "https://host#hunter2"]
+        {
+            let error = Address::parse(url, true).unwrap_err();
+            assert!(!format!("{error} {error:?}").contains("hunter2"));
+        }
+    }
+}

@@ -1,0 +1,155 @@
+//! What only Ollama has: a place to look for it, a list of models, and a choice among them.
+
+mod host;
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde_json::{Map, Value, json};
+
+use crate::error::{Error, Flaw};
+use crate::http::{Auth, Call, Client, Endpoint};
+
+pub use host::parse_host;
+
+/// A model that an Ollama server has.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+pub struct OllamaModel {
+    /// With its tag: `qwen3-embedding:0.6b`.
+    pub name: String,
+    /// A name keeps while its weights change; the digest does not.
+    pub digest: String,
+    /// Of the file, in bytes.
+    #[serde(default)]
+    pub size: u64,
+    /// Empty where the server is too old to say.
+    #[serde(default)]
+    pub capabilities: Vec<String>,
+}
+
+/// A model worth having, and the free memory in bytes above which it is taken.
+struct Tier {
+    tag: &'static str,
+    free: u64,
+}
+
+const FAMILY: &str = "qwen3-embedding";
+
+/// The best first. An 8b model beside an editor and a compiler needs a large machine; the untagged
+/// name is the 8b model too.
+const TIERS: &[Tier] = &[tier("8b", 32), tier("latest", 32), tier("4b", 8), tier("0.6b", 2)];
+
+const fn tier(tag: &'static str, gigabytes: u64) -> Tier {
+    Tier { tag, free: gigabytes << 30 }
+}
+
+/// The version of the Ollama server at the address, within 300 ms. Waits for the network.
+pub fn version(endpoint: &Endpoint) -> Result<String, Error> {
+    #[derive(Deserialize)]
+    struct Answer {
+        version: String,
+    }
+    let client = Client::new(endpoint, Auth::Bearer)?;
+    let deadline = Call::Detect.within(Duration::MAX);
+    let answer: Answer = client.get(Call::Detect, "/api/version", &deadline)?;
+    Ok(answer.version.chars().filter(|it| !it.is_control()).take(40).collect())
+}
+
+/// The models of the server. Waits for the network.
+pub fn models(endpoint: &Endpoint) -> Result<Vec<OllamaModel>, Error> {
+    tags(&Client::new(endpoint, Auth::Bearer)?)
+}
+
+/// The best embedding model that is there and leaves room for everything else.
+pub fn choose(models: &[OllamaModel], free_memory: u64) -> Option<&OllamaModel> {
+    let affordable = TIERS.iter().filter(|it| free_memory > it.free);
+    affordable.flat_map(|tier| models.iter().filter(|it| is_of(it, tier))).next()
+}
+
+/// A quantisation may follow the size: `4b-q8_0`.
+fn is_of(model: &OllamaModel, tier: &Tier) -> bool {
+    let tag = model.name.strip_prefix(FAMILY).and_then(|it| it.strip_prefix(':'));
+    let rest = tag.and_then(|it| it.strip_prefix(tier.tag));
+    rest.is_some_and(|it| it.is_empty() || it.starts_with('-'))
+}
+
+pub(crate) fn digest(client: &Client, model: &str) -> Result<String, Error> {
+    let full = full_name(model);
+    let found = tags(client)?.into_iter().find(|it| full_name(&it.name) == full);
+    let missing = || Error::Missing {
+        host: client.host(),
+        said: format!("`{model}` is not among its models, `ollama pull {model}` gets it"),
+    };
+    Ok(found.ok_or_else(missing)?.digest)
+}
+
+/// How long the model's own vectors are, where the server says it. Refuses a model that cannot embed.
+pub(crate) fn native_dims(client: &Client, model: &str) -> Result<Option<usize>, Error> {
+    #[derive(Deserialize)]
+    struct Answer {
+        #[serde(default)]
+        capabilities: Vec<String>,
+        #[serde(default)]
+        model_info: Map<String, Value>,
+    }
+    let deadline = Call::List.within(Duration::MAX);
+    let body = json!({ "model": model });
+    let answer: Answer = client.post(Call::List, "/api/show", &body, &deadline)?;
+    if !answer.capabilities.is_empty() && !answer.capabilities.iter().any(|it| it == "embedding") {
+        return Err(client.flaw(Flaw::Shape(format!("`{model}` is not an embedding model"))));
+    }
+    let length = answer.model_info.iter().find(|(name, _)| name.ends_with(".embedding_length"));
+    Ok(length.and_then(|(_, it)| it.as_u64()).and_then(|it| usize::try_from(it).ok()))
+}
+
+fn tags(client: &Client) -> Result<Vec<OllamaModel>, Error> {
+    #[derive(Deserialize)]
+    struct Answer {
+        models: Vec<OllamaModel>,
+    }
+    let deadline = Call::List.within(Duration::MAX);
+    Ok(client.get::<Answer>(Call::List, "/api/tags", &deadline)?.models)
+}
+
+/// A name without a tag means the latest.
+pub(crate) fn full_name(model: &str) -> String {
+    let tagged = model.rsplit('/').next().is_some_and(|it| it.contains(':'));
+    if tagged { model.to_owned() } else { format!("{model}:latest") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn model(name: &str) -> OllamaModel {
+        let (name, digest) = (name.to_owned(), String::new());
+        OllamaModel { name, digest, size: 0, capabilities: Vec::new() }
+    }
+
+    fn check(names: &[&str], free_gigabytes: u64, wanted: Option<&str>) {
+        let models: Vec<OllamaModel> = names.iter().map(|it| model(it)).collect();
+        let chosen = choose(&models, free_gigabytes << 30).map(|it| it.name.as_str());
+        assert_eq!(chosen, wanted, "{names:?} with {free_gigabytes} GB");
+    }
+
+    #[test]
+    fn the_largest_model_that_fits_is_chosen() {
+        let all =
+            ["llama3:8b", "qwen3-embedding:0.6b", "qwen3-embedding:8b", "qwen3-embedding:4b-q8_0"];
+        check(&all, 64, Some("qwen3-embedding:8b"));
+        check(&all, 32, Some("qwen3-embedding:4b-q8_0"));
+        check(&all, 8, Some("qwen3-embedding:0.6b"));
+        check(&all, 1, None);
+        check(&["qwen3-embedding:0.6b"], 64, Some("qwen3-embedding:0.6b"));
+        check(&["qwen3-embedding:latest"], 16, None);
+        check(&["qwen3-embedding:0.6bx", "my/qwen3-embedding:4b"], 64, None);
+        check(&[], 64, None);
+    }
+
+    #[test]
+    fn a_name_without_a_tag_is_the_latest() {
+        assert_eq!(full_name("all-minilm"), "all-minilm:latest");
+        assert_eq!(full_name("host:5000/all-minilm"), "host:5000/all-minilm:latest");
+        assert_eq!(full_name("qwen3-embedding:0.6b"), "qwen3-embedding:0.6b");
+    }
+}

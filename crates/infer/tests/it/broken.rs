@@ -1,0 +1,118 @@
+//! Answers that are not what was asked for: each is an error that says what is wrong, and nothing of it is used.
+
+use waylore_infer::{EmbeddingApi, Flaw};
+
+use crate::kit::{LONG, embeddings, flaw, open};
+use crate::server::{Reply, Server};
+
+/// What is wrong with this answer to a request for two vectors of two numbers.
+fn check(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Flaw {
+    let server = Server::start(move |_, _| reply());
+    let error = embeddings(&server).embed_documents(&["a", "b"]).unwrap_err();
+    assert_eq!(server.seen().len(), 1, "asking again would not help");
+    flaw(error)
+}
+
+fn check_json(body: &'static str) -> Flaw {
+    check(move || Reply::text(200, "application/json; charset=utf-8", body))
+}
+
+fn check_raw(text: &'static str) -> Flaw {
+    check(move || Reply::Raw(text.as_bytes().to_vec()))
+}
+
+/// An answer with these two vectors.
+fn check_vectors(first: &str, second: &str) -> Flaw {
+    let row = |i: usize, it: &str| format!(r#"{{"index":{i},"embedding":{it}}}"#);
+    let body = format!(r#"{{"data":[{},{}]}}"#, row(0, first), row(1, second));
+    check(move || Reply::text(200, "application/json", &body))
+}
+
+const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
+
+#[test]
+fn an_answer_that_breaks_off_is_truncated() {
+    assert_eq!(check_json(r#"{"data":[{"index":0,"embed"#), Flaw::Truncated);
+    assert_eq!(check_json(""), Flaw::Truncated);
+    let longer =
+        || Reply::Raw(format!("{HEAD}content-length: 5000\r\n\r\n{{\"data\":[]}}").into_bytes());
+    assert_eq!(check(longer), Flaw::Truncated);
+    let shorter =
+        || Reply::Raw(format!("{HEAD}content-length: 5\r\n\r\n{{\"data\":[]}}").into_bytes());
+    assert_eq!(check(shorter), Flaw::Truncated);
+    let chunk =
+        || Reply::Raw(format!("{HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{{\"dat").into_bytes());
+    assert_eq!(check(chunk), Flaw::Truncated);
+    let chunk =
+        || Reply::Raw(format!("{HEAD}transfer-encoding: chunked\r\n\r\nzz\r\n{{}}").into_bytes());
+    assert_eq!(check(chunk), Flaw::Truncated);
+}
+
+#[test]
+fn an_answer_that_is_something_else_is_named() {
+    assert_eq!(check_json("<html>captive portal</html>"), Flaw::WebPage);
+    assert_eq!(check(|| Reply::text(200, "text/html", "{}")), Flaw::WebPage);
+    assert_eq!(
+        check(|| Reply::text(200, "text/plain", "{}")),
+        Flaw::WrongType("text/plain".to_owned())
+    );
+    assert_eq!(check_json("data: {}"), Flaw::NotJson);
+    assert_eq!(check_json(r#"{"data":[]} and more"#), Flaw::NotJson);
+    assert!(matches!(check_json(r#"{"embeddings":[[1,0],[0,1]]}"#), Flaw::Shape(_)));
+    assert!(matches!(check_json("[]"), Flaw::Shape(_)));
+    assert!(matches!(check_raw("SSH-2.0-OpenSSH_9.9\r\n\r\n"), Flaw::NotHttp(_)));
+}
+
+#[test]
+fn numbers_that_are_none_are_refused() {
+    assert_eq!(check_vectors("[1,0]", "[NaN,0]"), Flaw::NotJson);
+    assert_eq!(check_vectors("[1,0]", "[1e39,0]"), Flaw::NotFinite);
+    assert_eq!(check_vectors("[1,0]", "[0,0]"), Flaw::Zero);
+    for vector in
+        ["[null,0]", r#"["1","0"]"#, r#""AACAPwAAAAA=""#, "null", "{}", "[[1,0]]", "[true,0]"]
+    {
+        assert!(matches!(check_vectors("[1,0]", vector), Flaw::Shape(_)), "{vector}");
+    }
+}
+
+#[test]
+fn vectors_of_another_length_or_number_are_refused() {
+    assert_eq!(check_vectors("[1,0]", "[1,0,0]"), Flaw::Dims { wanted: 2, found: 3 });
+    assert_eq!(check_vectors("[1,0]", "[1]"), Flaw::Dims { wanted: 2, found: 1 });
+    assert_eq!(check_vectors("[1,0]", "[]"), Flaw::Dims { wanted: 2, found: 0 });
+    assert_eq!(
+        check_json(r#"{"data":[{"index":0,"embedding":[1,0]}]}"#),
+        Flaw::Count { wanted: 2, found: 1 }
+    );
+    assert_eq!(check_json(r#"{"data":[]}"#), Flaw::Count { wanted: 2, found: 0 });
+    let twice = r#"{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[0,1]}]}"#;
+    assert_eq!(check_json(twice), Flaw::Order);
+    assert!(matches!(check_json(r#"{"data":[{"index":-1,"embedding":[1,0]}]}"#), Flaw::Shape(_)));
+}
+
+#[test]
+fn one_bad_request_of_many_spoils_all() {
+    let server = Server::start(|seen, number| match number {
+        0 => crate::kit::fine(seen),
+        _ => Reply::json(serde_json::json!({ "data": [] })),
+    });
+    let error = embeddings(&server).embed_documents(&["a"; 40]).unwrap_err();
+    assert_eq!(flaw(error), Flaw::Count { wanted: 8, found: 0 });
+}
+
+#[test]
+fn nothing_measured_is_nothing_opened() {
+    for body in [r#"{"data":[]}"#, r#"{"data":[{"index":0,"embedding":[]}]}"#] {
+        let server = Server::start(move |_, _| Reply::text(200, "application/json", body));
+        let error = open(&server, EmbeddingApi::Compatible, "some-model", None).err().unwrap();
+        assert!(matches!(flaw(error), Flaw::Count { .. }));
+    }
+}
+
+#[test]
+fn a_question_is_checked_as_documents_are() {
+    let server =
+        Server::start(|_, _| Reply::json(crate::kit::data(&[vec![1.0, 0.0], vec![0.0, 1.0]])));
+    let error = embeddings(&server).embed_query("why", LONG).unwrap_err();
+    assert_eq!(flaw(error), Flaw::Count { wanted: 1, found: 2 });
+}

@@ -1,0 +1,95 @@
+//! Text from language models, whatever their interface.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use waylore_infer::{Error, Flaw, Generator, Prompt, TextApi, TextConfig};
+
+use crate::kit::{KEY, LONG, endpoint, flaw};
+use crate::server::{Reply, Seen, Server};
+
+fn complete(api: TextApi, answer: Value, system: &str) -> (Result<String, Error>, Seen) {
+    let server = Server::start(move |_, _| Reply::json(answer.clone()));
+    let config = TextConfig { api, endpoint: endpoint(&server), model: "some-model".to_owned() };
+    let prompt = Prompt { system, user: "why?", max_tokens: 50 };
+    let res = Generator::new(&config).unwrap().complete(&prompt, LONG);
+    (res, server.seen().remove(0))
+}
+
+fn check(api: TextApi, answer: Value, expect: Expect) {
+    let (res, seen) = complete(api, answer, "be brief");
+    expect.assert_eq(&format!("{}\n{}\n{}\n", res.unwrap(), seen.line, seen.body));
+}
+
+#[test]
+fn ollama_chats_without_streaming_or_thinking() {
+    let answer = json!({ "model": "m", "message": { "role": "assistant", "content": " because \n" }, "done": true });
+    check(
+        TextApi::Ollama,
+        answer,
+        expect![[r#"
+        because
+        POST /api/chat
+        {"messages":[{"content":"be brief","role":"system"},{"content":"why?","role":"user"}],"model":"some-model","options":{"num_predict":50,"temperature":0},"stream":false,"think":false}
+    "#]],
+    );
+}
+
+#[test]
+fn openai_and_those_like_it_differ_in_the_limit() {
+    let answer = json!({ "choices": [{ "index": 0, "message": { "role": "assistant", "content": "<think>hm</think>because" } }] });
+    check(
+        TextApi::OpenAi,
+        answer.clone(),
+        expect![[r#"
+        because
+        POST /v1/chat/completions
+        {"max_completion_tokens":50,"messages":[{"content":"be brief","role":"system"},{"content":"why?","role":"user"}],"model":"some-model","stream":false}
+    "#]],
+    );
+    check(
+        TextApi::Compatible,
+        answer,
+        expect![[r#"
+        because
+        POST /v1/chat/completions
+        {"max_tokens":50,"messages":[{"content":"be brief","role":"system"},{"content":"why?","role":"user"}],"model":"some-model","stream":false,"temperature":0}
+    "#]],
+    );
+}
+
+#[test]
+fn anthropic_has_its_own_headers_and_blocks() {
+    let answer = json!({ "type": "message", "content": [
+        { "type": "thinking", "thinking": "hm" }, { "type": "text", "text": "be" }, { "type": "text", "text": "cause" },
+    ] });
+    check(
+        TextApi::Anthropic,
+        answer.clone(),
+        expect![[r#"
+        because
+        POST /v1/messages
+        {"max_tokens":50,"messages":[{"content":"why?","role":"user"}],"model":"some-model","system":"be brief"}
+    "#]],
+    );
+    let (_, seen) = complete(TextApi::Anthropic, answer, "");
+    assert_eq!(seen.header("x-api-key"), Some(KEY));
+    assert_eq!(seen.header("anthropic-version"), Some("2023-06-01"));
+    assert_eq!((seen.header("authorization"), seen.body.get("system")), (None, None));
+}
+
+#[test]
+fn no_text_is_an_error() {
+    let message = |content: Value| json!({ "message": { "content": content } });
+    let rows = [
+        (TextApi::Ollama, message(json!(" \n"))),
+        (TextApi::Ollama, message(json!("<think>and so on"))),
+        (TextApi::OpenAi, json!({ "choices": [message(Value::Null)] })),
+        (TextApi::Compatible, json!({ "choices": [] })),
+        (TextApi::Anthropic, json!({ "content": [] })),
+    ];
+    for (api, answer) in rows {
+        assert_eq!(flaw(complete(api, answer, "").0.unwrap_err()), Flaw::Empty);
+    }
+    let (res, _) = complete(TextApi::Anthropic, json!({ "message": { "content": "because" } }), "");
+    assert!(matches!(flaw(res.unwrap_err()), Flaw::Shape(_)));
+}

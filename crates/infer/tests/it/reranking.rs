@@ -1,0 +1,123 @@
+//! Scores from rerankers, whatever their interface, in the order of the documents.
+
+use expect_test::{Expect, expect};
+use serde_json::{Value, json};
+use waylore_infer::{Flaw, RerankApi};
+
+use crate::kit::{LONG, flaw, reranker};
+use crate::server::{Reply, Server};
+
+/// Asks about two documents and shows the scores, the path and the body.
+fn check(api: RerankApi, answer: Value, expect: Expect) {
+    let server = Server::start(move |_, _| Reply::json(answer.clone()));
+    let scores = reranker(&server, api).score("why", &["a", "b"], LONG).unwrap();
+    let seen = &server.seen()[0];
+    expect.assert_eq(&format!("{scores:.3?}\n{}\n{}\n", seen.line, seen.body));
+}
+
+#[test]
+fn cohere_answers_the_best_first() {
+    let answer = json!({ "id": "x", "results": [
+        { "index": 1, "relevance_score": 0.9 }, { "index": 0, "relevance_score": 0.1 },
+    ], "meta": {} });
+    check(
+        RerankApi::Cohere,
+        answer,
+        expect![[r#"
+        [0.100, 0.900]
+        POST /v2/rerank
+        {"documents":["a","b"],"model":"some-reranker","query":"why","top_n":2}
+    "#]],
+    );
+}
+
+#[test]
+fn tei_answers_with_a_bare_list() {
+    let answer = json!([{ "index": 1, "score": 0.9 }, { "index": 0, "score": 0.1, "text": "a" }]);
+    check(
+        RerankApi::Tei,
+        answer,
+        expect![[r#"
+        [0.100, 0.900]
+        POST /rerank
+        {"query":"why","raw_scores":false,"return_text":false,"texts":["a","b"],"truncate":true}
+    "#]],
+    );
+}
+
+#[test]
+fn llama_cpp_passes_on_what_the_model_says() {
+    let answer = json!({ "model": "x", "object": "list", "results": [
+        { "index": 0, "relevance_score": -8.5 }, { "index": 1, "relevance_score": 2.2 },
+    ] });
+    check(
+        RerankApi::Compatible,
+        answer,
+        expect![[r#"
+        [0.000, 0.900]
+        POST /v1/rerank
+        {"documents":["a","b"],"model":"some-reranker","query":"why","top_n":2}
+    "#]],
+    );
+}
+
+#[test]
+fn qwen_is_asked_yes_or_no_about_each_document() {
+    let server = Server::start(|seen, _| {
+        let answers = seen.body["prompt"].as_str().unwrap().contains("<Document>: b<|im_end|>");
+        let (first, second) = if answers { ("yes", "no") } else { ("no", "yes") };
+        Reply::json(json!({ "response": first, "logprobs": [{ "token": first, "logprob": -0.1,
+            "top_logprobs": [{ "token": first, "logprob": -0.1 }, { "token": second, "logprob": -2.3 }] }] }))
+    });
+    let scores = reranker(&server, RerankApi::Ollama).score("why", &["a", "b", "c"], LONG).unwrap();
+    assert_eq!(format!("{scores:.2?}"), "[0.10, 0.90, 0.10]");
+    let seen = server.seen();
+    assert_eq!(seen.len(), 3);
+    assert_eq!(seen[0].line, "POST /api/generate");
+    let mut body = seen[0].body.clone();
+    body["prompt"].take();
+    assert_eq!(
+        body,
+        json!({
+            "model": "some-reranker", "prompt": null, "raw": true, "stream": false, "logprobs": true, "top_logprobs": 20,
+            "options": { "num_predict": 1, "temperature": 0 },
+        })
+    );
+}
+
+#[test]
+fn a_long_list_is_several_requests_to_tei() {
+    let server = Server::start(|seen, _| {
+        let texts = seen.body["texts"].as_array().unwrap();
+        let score = |(i, it): (usize, &Value)| json!({ "index": i, "score": it.as_str().unwrap().parse::<f32>().unwrap() / 100.0 });
+        Reply::json(texts.iter().enumerate().rev().map(score).collect())
+    });
+    let documents: Vec<String> = (0..40).map(|it| it.to_string()).collect();
+    let documents: Vec<&str> = documents.iter().map(String::as_str).collect();
+    let scores = reranker(&server, RerankApi::Tei).score("why", &documents, LONG).unwrap();
+    assert_eq!((scores.len(), scores.is_sorted(), server.seen().len()), (40, true, 2));
+}
+
+#[test]
+fn scores_that_mean_nothing_are_refused() {
+    let check = |api: RerankApi, answer: Value, wanted: Flaw| {
+        let server = Server::start(move |_, _| Reply::json(answer.clone()));
+        let error = reranker(&server, api).score("why", &["a", "b"], LONG).unwrap_err();
+        assert_eq!(flaw(error), wanted);
+    };
+    let result = |index: usize, score: f64| json!({ "index": index, "relevance_score": score });
+    let results = |all: &[Value]| json!({ "results": all });
+    check(RerankApi::Cohere, results(&[result(0, 0.5)]), Flaw::Count { wanted: 2, found: 1 });
+    check(RerankApi::Cohere, results(&[result(0, 0.5), result(0, 0.5)]), Flaw::Order);
+    check(RerankApi::Cohere, results(&[result(0, 0.5), result(2, 0.5)]), Flaw::Order);
+    check(RerankApi::Cohere, results(&[result(0, 0.5), result(1, 1e39)]), Flaw::NotFinite);
+    check(RerankApi::Compatible, results(&[result(0, 1e-20), result(1, 3e-20)]), Flaw::Flat);
+    check(RerankApi::Ollama, json!({ "response": "yes" }), Flaw::NoVote);
+}
+
+#[test]
+fn no_documents_are_no_request() {
+    let server = Server::start(|_, _| Reply::Silence);
+    assert!(reranker(&server, RerankApi::Cohere).score("why", &[], LONG).unwrap().is_empty());
+    assert!(server.seen().is_empty());
+}

@@ -1,0 +1,147 @@
+//! A small HTTP server on this machine that answers as a test wants and remembers what it was asked.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{Ipv4Addr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// A request as it came over the wire.
+#[derive(Clone, Debug)]
+pub(crate) struct Seen {
+    /// Method and path.
+    pub(crate) line: String,
+    /// Names in lower case.
+    headers: Vec<(String, String)>,
+    /// Null where there was none.
+    pub(crate) body: Value,
+}
+
+pub(crate) enum Reply {
+    /// A whole answer with this status, these header lines and this body.
+    Whole(u16, String, Vec<u8>),
+    /// These bytes, whatever they are, and the end of the connection.
+    Raw(Vec<u8>),
+    /// The first bytes again and again, until nobody listens.
+    Flood(Vec<u8>, Vec<u8>),
+    /// The first bytes, then one more now and then, until nobody listens.
+    Drip(Vec<u8>),
+    /// Nothing, until nobody listens.
+    Silence,
+}
+
+pub(crate) struct Server {
+    port: u16,
+    seen: Arc<Mutex<Vec<Seen>>>,
+}
+
+impl Seen {
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        self.headers.iter().find(|it| it.0 == name).map(|it| it.1.as_str())
+    }
+}
+
+impl Reply {
+    pub(crate) fn json(body: Value) -> Self {
+        Self::text(200, "application/json", &body.to_string())
+    }
+
+    pub(crate) fn text(status: u16, kind: &str, body: &str) -> Self {
+        Self::Whole(status, format!("content-type: {kind}\r\n"), body.as_bytes().to_vec())
+    }
+}
+
+impl Server {
+    /// Answers with what `answer` says to the request and its number, counted from zero.
+    pub(crate) fn start(answer: impl Fn(&Seen, usize) -> Reply + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
+        let port = listener.local_addr().unwrap().port();
+        let seen = Arc::new(Mutex::new(Vec::new()));
+        let (list, answer) = (Arc::clone(&seen), Arc::new(answer));
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (list, answer) = (Arc::clone(&list), Arc::clone(&answer));
+                thread::spawn(move || attend(stream, &list, &*answer));
+            }
+        });
+        Self { port, seen }
+    }
+
+    pub(crate) fn url(&self) -> String {
+        format!("http://127.0.0.1:{}", self.port)
+    }
+
+    pub(crate) fn seen(&self) -> Vec<Seen> {
+        self.seen.lock().unwrap().clone()
+    }
+}
+
+fn attend(mut stream: TcpStream, list: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen, usize) -> Reply) {
+    let mut reader = BufReader::new(stream.try_clone().unwrap());
+    while let Some(seen) = read(&mut reader) {
+        let number = {
+            let mut list = list.lock().unwrap();
+            list.push(seen.clone());
+            list.len() - 1
+        };
+        // Whoever hangs up in the middle of an answer has heard enough.
+        if !reply(&mut stream, answer(&seen, number)).unwrap_or(false) {
+            return;
+        }
+    }
+}
+
+fn read(reader: &mut BufReader<TcpStream>) -> Option<Seen> {
+    let mut line = || {
+        let mut acc = String::new();
+        let n_bytes = reader.read_line(&mut acc).ok()?;
+        (n_bytes > 0).then(|| acc.trim_end().to_owned())
+    };
+    let first = line()?.trim_end_matches(" HTTP/1.1").to_owned();
+    let mut headers = Vec::new();
+    loop {
+        let text = line()?;
+        let Some((name, value)) = text.split_once(':') else { break };
+        headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+    }
+    let mut seen = Seen { line: first, headers, body: Value::Null };
+    if let Some(length) = seen.header("content-length") {
+        let mut body = vec![0; length.parse().unwrap()];
+        reader.read_exact(&mut body).ok()?;
+        seen.body = serde_json::from_slice(&body).unwrap();
+    }
+    Some(seen)
+}
+
+/// Whether the connection goes on.
+fn reply(stream: &mut TcpStream, reply: Reply) -> std::io::Result<bool> {
+    match reply {
+        Reply::Whole(status, headers, body) => {
+            let head =
+                format!("HTTP/1.1 {status} X\r\n{headers}content-length: {}\r\n\r\n", body.len());
+            stream.write_all(&[head.into_bytes(), body].concat())?;
+            return Ok(true);
+        }
+        Reply::Raw(bytes) => stream.write_all(&bytes)?,
+        Reply::Flood(head, bytes) => {
+            stream.write_all(&head)?;
+            loop {
+                stream.write_all(&bytes)?;
+            }
+        }
+        Reply::Drip(head) => {
+            stream.write_all(&head)?;
+            stream.set_read_timeout(Some(Duration::from_millis(10)))?;
+            // Nothing comes, so the read is the pause.
+            while stream.read(&mut [0]).map_or(true, |it| it > 0) {
+                stream.write_all(b" ")?;
+            }
+        }
+        Reply::Silence => {
+            let _ = stream.read(&mut [0])?;
+        }
+    }
+    Ok(false)
+}
