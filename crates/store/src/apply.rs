@@ -5,7 +5,7 @@ use rusqlite::ToSql;
 use rusqlite::types::Value;
 
 use crate::batch::{Action, Applied, Batch, Change};
-use crate::erase::id_hash;
+use crate::erase::{DROP_VECTORS, id_hash};
 use crate::query::{Db, Query, both};
 use crate::row::{DamagedRow, assignments, columns, count_values, read_memory, to_values};
 use crate::stamp::{ADD_META, Stamp, note_use};
@@ -147,7 +147,6 @@ fn apply_one(
         Change::Insert(memory) => insert(db, memory, batch, stamp).map(Some),
         Change::Replace(memory) => replace(db, memory, batch, stamp).map(Some),
         Change::Count { id, used } => count(db, *id, *used, now).map(|()| None),
-        Change::Vector(vector) => vectors::put(db, vector).map(|()| None),
         Change::Setting { key, value: Some(value) } => db.run(&SET, &[key, value]).map(|_| None),
         Change::Setting { key, value: None } => db.run(&UNSET, &[key]).map(|_| None),
         Change::Undoes(undone) => db.run(&UNDONE, &[undone, &batch]).map(|_| None),
@@ -193,6 +192,9 @@ fn replace(db: &Db, memory: &Memory, batch: i64, stamp: &mut Stamp) -> Result<Me
         ..memory.clone()
     };
     overwrite(db, n, &memory)?;
+    if vectors::outdated(&current, &memory) {
+        db.run(&DROP_VECTORS, &[&memory.id.0.as_bytes().as_slice()])?;
+    }
     note_change(db, batch, stamp, &memory)
 }
 

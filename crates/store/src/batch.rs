@@ -2,8 +2,6 @@
 
 use model::{Actor, Hlc, Memory, MemoryId, Timestamp, closed};
 
-use crate::vectors::Vector;
-
 closed! {
     /// What a batch did, in the words of the audit trail.
     pub enum Action : "action" {
@@ -21,7 +19,6 @@ closed! {
         Promote = "promote",
         Prune = "prune",
         Settings = "settings",
-        Vectors = "vectors",
         Erase = "erase",
     }
 }
@@ -34,7 +31,7 @@ impl Action {
         match self {
             Self::Remember | Self::Merge | Self::Supersede | Self::Edit | Self::Pin | Self::Flag
             | Self::Verify | Self::Forget | Self::Restore | Self::Import => true,
-            Self::Undo | Self::Promote | Self::Prune | Self::Settings | Self::Vectors | Self::Erase => false,
+            Self::Undo | Self::Promote | Self::Prune | Self::Settings | Self::Erase => false,
         }
     }
 
@@ -70,7 +67,6 @@ pub enum Change {
         id: MemoryId,
         used: bool,
     },
-    Vector(Vector),
     Setting {
         key: String,
         value: Option<String>,

@@ -15,7 +15,7 @@ use crate::lock::Door;
 use crate::mark::{Mark, Reading};
 use crate::query::Db;
 use crate::site::Site;
-use crate::{Error, backup, check, convert, erase, os, restore, schema};
+use crate::{Error, backup, check, convert, erase, os, rank, restore, schema};
 
 /// The first bytes of a database that is not encrypted.
 const PLAIN_HEADER: &[u8; 16] = b"SQLite format 3\0";
@@ -80,6 +80,7 @@ fn open_current(site: &Site) -> Result<Option<Db>, Error> {
         return Ok(None);
     }
     db.batch("PRAGMA query_only = ON")?;
+    rank::install(&db.conn).map_err(|it| db.error(&it))?;
     site.add(check::against_mark(&db, home)?);
     Ok(Some(site.watched(db)))
 }

@@ -13,6 +13,8 @@ pub struct Filter {
     pub file: Option<ProjectPath>,
     pub module: Option<String>,
     pub tag: Option<String>,
+    /// The branch a memory was made on.
+    pub branch: Option<String>,
     pub pinned: Option<bool>,
     pub statuses: Vec<Status>,
     pub limit: u32,
@@ -30,6 +32,7 @@ impl Filter {
             file: None,
             module: None,
             tag: None,
+            branch: None,
             pinned: None,
             statuses: vec![Tainted, Stale, NeedsReview, Live],
             limit,
@@ -47,7 +50,8 @@ macro_rules! wanted {
          AND (?5 IS NULL OR pinned = ?5) \
          AND (?6 IS NULL OR EXISTS (SELECT 1 FROM memory_files f WHERE f.file = ?6 AND f.n = m.n)) \
          AND (?7 IS NULL OR EXISTS (SELECT 1 FROM memory_modules o WHERE o.module = ?7 AND o.n = m.n)) \
-         AND (?8 IS NULL OR EXISTS (SELECT 1 FROM memory_tags t WHERE t.tag = ?8 AND t.n = m.n))"
+         AND (?8 IS NULL OR EXISTS (SELECT 1 FROM memory_tags t WHERE t.tag = ?8 AND t.n = m.n)) \
+         AND (?9 IS NULL OR branch = ?9)"
     };
 }
 pub(crate) use wanted;
@@ -63,7 +67,7 @@ pub(crate) fn with_filter<T>(
     let source = filter.source.map(Source::slug);
     let scope = filter.scope.map(Scope::slug);
     let file = filter.file.as_ref().map(ProjectPath::as_str);
-    let params: [&dyn ToSql; 11] = [
+    let params: [&dyn ToSql; 12] = [
         &mask,
         &filter.kind,
         &source,
@@ -72,10 +76,11 @@ pub(crate) fn with_filter<T>(
         &file,
         &filter.module,
         &filter.tag,
+        &filter.branch,
         &filter.limit,
         &filter.offset,
         &expression,
     ];
-    let wanted = if expression.is_some() { 11 } else { 10 };
+    let wanted = if expression.is_some() { 12 } else { 11 };
     ask(&params[..wanted])
 }

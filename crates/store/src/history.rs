@@ -56,7 +56,7 @@ const LAST_UNDOABLE_OF: Query = both(
     "last_undoable_of",
     "SELECT a.batch, a.at, a.actor, a.action, a.detail, a.undone_by, a.hlc FROM audit a WHERE a.undone_by IS NULL \
      AND a.batch IN (SELECT batch FROM changes WHERE id = ?1) \
-     AND a.action NOT IN ('undo', 'settings', 'vectors', 'erase') ORDER BY a.batch DESC LIMIT 1",
+     AND a.action NOT IN ('undo', 'settings', 'erase') ORDER BY a.batch DESC LIMIT 1",
 );
 const STEPS: Query = both(
     "steps",

@@ -68,7 +68,7 @@ const LIST: Query = both(
         columns!(),
         " FROM memories m WHERE ",
         wanted!(),
-        " ORDER BY n DESC LIMIT ?9 OFFSET ?10"
+        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
 const LIST_BY_FILE: Query = both(
@@ -78,7 +78,7 @@ const LIST_BY_FILE: Query = both(
         columns!(),
         " FROM memories m WHERE n IN (SELECT n FROM memory_files WHERE file = ?6) AND ",
         wanted!(),
-        " ORDER BY n DESC LIMIT ?9 OFFSET ?10"
+        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
 const LIST_BY_TAG: Query = both(
@@ -88,7 +88,7 @@ const LIST_BY_TAG: Query = both(
         columns!(),
         " FROM memories m WHERE n IN (SELECT n FROM memory_tags WHERE tag = ?8) AND ",
         wanted!(),
-        " ORDER BY n DESC LIMIT ?9 OFFSET ?10"
+        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
 const LIST_BY_MODULE: Query = both(
@@ -98,7 +98,7 @@ const LIST_BY_MODULE: Query = both(
         columns!(),
         " FROM memories m WHERE n IN (SELECT n FROM memory_modules WHERE module = ?7) AND ",
         wanted!(),
-        " ORDER BY n DESC LIMIT ?9 OFFSET ?10"
+        " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
 // CROSS JOIN keeps the full-text index first: any other order costs a thousandfold.
@@ -108,9 +108,9 @@ const SEARCH: Query = both(
         "SELECT ",
         columns!(),
         ", score FROM (SELECT rowid AS hit, bm25(memories_fts, 1.0, 0.6, 0.8) AS score FROM memories_fts \
-         WHERE memories_fts MATCH ?11) CROSS JOIN memories m ON m.n = hit WHERE ",
+         WHERE memories_fts MATCH ?12) CROSS JOIN memories m ON m.n = hit WHERE ",
         wanted!(),
-        " ORDER BY score, n LIMIT ?9 OFFSET ?10"
+        " ORDER BY score, n LIMIT ?10 OFFSET ?11"
     ),
 );
 const POINTING_AT: Query = both(

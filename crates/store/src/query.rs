@@ -68,6 +68,10 @@ impl Db {
         self.file == os::identity(&self.path)
     }
 
+    pub(crate) const fn file(&self) -> Option<FileId> {
+        self.file
+    }
+
     /// Runs `body` in a transaction of its own; an error takes back all of it.
     pub(crate) fn transaction<T>(
         &self,

@@ -2,6 +2,7 @@
 
 mod upkeep;
 
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -14,12 +15,14 @@ use crate::filter::Filter;
 use crate::history::{self, Entry, Step};
 use crate::key::Key;
 use crate::layout::Home;
-use crate::memories::{self, Tally, TextHit};
+use crate::matches::{self, Match, Wanted};
+use crate::memories::{self, Read, Tally, TextHit};
+use crate::outline::{self, News, Position};
 use crate::projects::{self, PlaceRow};
 use crate::query::Db;
 use crate::schema::{MEMORY, Schema, USER};
 use crate::site::Site;
-use crate::vectors::{self, Vector};
+use crate::vectors::{self, Embedding, Part};
 use crate::worker::{Readers, Writer};
 use crate::{Error, apply, settings, stamp, witness};
 
@@ -207,12 +210,71 @@ impl Store {
         self.read(settings::all).await
     }
 
-    pub async fn vector(&self, owner: MemoryId, model: String) -> Result<Option<Vector>, Error> {
+    /// The vectors a model made of a memory, one for each part of its text.
+    pub async fn vectors(&self, owner: MemoryId, model: String) -> Result<Vec<Part>, Error> {
         self.read(move |db| vectors::get(db, owner, &model)).await
     }
 
-    pub async fn codes(&self, model: String, dims: u32) -> Result<Vec<(MemoryId, Vec<i8>)>, Error> {
-        self.read(move |db| vectors::codes(db, &model, dims)).await
+    /// The same for several memories; those without any are left out.
+    pub async fn vectors_of(
+        &self,
+        owners: Vec<MemoryId>,
+        model: String,
+    ) -> Result<HashMap<MemoryId, Vec<Part>>, Error> {
+        self.read(move |db| vectors::get_all(db, &owners, &model)).await
+    }
+
+    /// Keeps vectors; says for each memory whether that was still the text they were made of.
+    /// They are derived, so the audit trail does not speak of them.
+    pub async fn put_vectors(&self, embeddings: Vec<Embedding>) -> Result<Vec<bool>, Error> {
+        self.write(move |db| embeddings.iter().map(|it| vectors::put(db, it)).collect()).await
+    }
+
+    /// Drops the vectors of every model but this one; says how many there were.
+    pub async fn drop_other_models(&self, model: String) -> Result<usize, Error> {
+        self.write(move |db| vectors::drop_others(db, &model)).await
+    }
+
+    /// What has changed since a position, in outline, with the codes of one model; `None` when
+    /// nothing has.
+    pub async fn news(
+        &self,
+        model: String,
+        since: Option<Position>,
+    ) -> Result<Option<News>, Error> {
+        self.read(move |db| outline::news(db, &model, since.as_ref())).await
+    }
+
+    /// The best matches of a full-text expression among the memories that may answer.
+    pub async fn matches(
+        &self,
+        expression: String,
+        wanted: Wanted<impl Fn(i64) -> bool + Send + 'static>,
+    ) -> Result<Vec<Match>, Error> {
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| {
+            let found = matches::matches(db, &expression, &wanted)?;
+            site.sift(db, Read { found, damaged: Vec::new() }, |_| Ok(false))
+        })
+        .await
+    }
+
+    /// How many memories hold each of these terms.
+    pub async fn n_matches(&self, expressions: Vec<String>) -> Result<Vec<u64>, Error> {
+        self.read(move |db| expressions.iter().map(|it| matches::count(db, it)).collect()).await
+    }
+
+    /// Memories by their number in this file, in the order asked; what is damaged is left out and
+    /// reported.
+    pub async fn numbered(&self, numbers: Vec<i64>) -> Result<Vec<(i64, Memory)>, Error> {
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| Ok(site.note(matches::numbered(db, &numbers)?))).await
+    }
+
+    /// The numbers of the memories that pass what a filter says about files, modules and tags;
+    /// `None` when it says nothing about them.
+    pub async fn about(&self, filter: Filter) -> Result<Option<Vec<i64>>, Error> {
+        self.read(move |db| matches::about(db, &filter)).await
     }
 
     pub async fn place_at(&self, key_dir: String) -> Result<Option<PlaceRow>, Error> {

@@ -12,8 +12,8 @@ use crate::query::{Db, Place, Query};
 use crate::site::Site;
 use crate::store::Store;
 use crate::{
-    Error, apply, check, erase, history, lookups, maintain, memories, projects, proof, schema,
-    scrub, settings, stamp, vectors, witness,
+    Error, apply, check, erase, history, lookups, maintain, matches, memories, outline, projects,
+    proof, schema, scrub, settings, stamp, vectors, witness,
 };
 
 /// One statement as it was run.
@@ -59,7 +59,9 @@ pub fn statements() -> Vec<(&'static str, &'static str, bool)> {
         history::STATEMENTS,
         lookups::STATEMENTS,
         maintain::STATEMENTS,
+        matches::STATEMENTS,
         memories::STATEMENTS,
+        outline::STATEMENTS,
         projects::STATEMENTS,
         proof::STATEMENTS,
         scrub::STATEMENTS,

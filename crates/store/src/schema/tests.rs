@@ -12,13 +12,15 @@ const NOW: Timestamp = Timestamp(1_794_700_800_000);
 static FIRST: Schema = Schema { migrations: &[MEMORY_1] };
 /// The next program, and one whose last step fails half-way.
 static NEXT: Schema =
-    Schema { migrations: &[MEMORY_1, AUDIT_CLOCK_2, "CREATE TABLE later (a) STRICT"] };
-static NEXT_RIGHT: Schema =
-    Schema { migrations: &[MEMORY_1, AUDIT_CLOCK_2, "CREATE TABLE later (a INTEGER) STRICT"] };
+    Schema { migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, "CREATE TABLE later (a) STRICT"] };
+static NEXT_RIGHT: Schema = Schema {
+    migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, "CREATE TABLE later (a INTEGER) STRICT"],
+};
 static BROKEN: Schema = Schema {
     migrations: &[
         MEMORY_1,
         AUDIT_CLOCK_2,
+        RECALL_3,
         "CREATE TABLE later (a INTEGER) STRICT; DELETE FROM meta; INSERT INTO nowhere VALUES (1)",
     ],
 };
@@ -57,7 +59,7 @@ fn the_backup_before_a_migration_is_good_and_stays() {
     let kept = backup::list(&next.home);
     let names: Vec<&str> = kept.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), backup::KEPT + 1);
-    assert_eq!(names.last(), Some(&"schema-2.db"), "{names:?}");
+    assert_eq!(names.last(), Some(&"schema-3.db"), "{names:?}");
     let old = &kept[backup::KEPT].path;
     backup::verify(&next, old).unwrap();
     // The older program can go back to it, and so can the newer, which migrates it again.
@@ -75,9 +77,11 @@ fn erasing_reaches_the_backup_before_a_migration() {
     let dir = tempfile::tempdir().unwrap();
     let id = MemoryId::new(NOW, [7; 10]);
     let db = open_writer(&site(&dir, &MEMORY)).unwrap();
-    let vector =
-        crate::Vector { owner: id, model: "tiny".into(), values: vec![1.5], code: vec![1] };
-    crate::vectors::put(&db, &vector).unwrap();
+    db.batch(&format!(
+        "INSERT INTO embeddings (owner, model, part, dims, vector, code) VALUES (x'{}', 'tiny', 0, 1, x'00', x'01')",
+        id.0.simple()
+    ))
+    .unwrap();
     drop(db);
     let next = site(&dir, &NEXT_RIGHT);
     let db = open_writer(&next).unwrap();
@@ -115,6 +119,6 @@ fn old_transactions_get_readings_in_their_order() {
 
 #[test]
 fn the_lists_of_migrations_only_grow() {
-    assert_eq!(MEMORY.migrations, [MEMORY_1, AUDIT_CLOCK_2]);
-    assert_eq!(USER.migrations, [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2]);
+    assert_eq!(MEMORY.migrations, [MEMORY_1, AUDIT_CLOCK_2, RECALL_3]);
+    assert_eq!(USER.migrations, [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3]);
 }

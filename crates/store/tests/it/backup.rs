@@ -3,7 +3,7 @@
 use std::fs;
 
 use model::{MemoryId, Status};
-use waylore_store::{Action, Change, Error, KEPT, PlaceRow, Store, Vector};
+use waylore_store::{Action, Change, Error, KEPT, PlaceRow, Store};
 
 use crate::kit::{Bench, NOW, Seed, files_under, full, id, is_scratch, memory};
 
@@ -16,8 +16,7 @@ fn live(bench: &Bench, store: &Store, random: &mut Seed, next: &mut u32) {
         (1, Some(id)) => bench.edit(store, id, |it| it.states.deleted_at = Some(NOW)),
         (2, Some(id)) => {
             let values = vec![0.25; 1 + random.below(6)];
-            let vector = Vector { owner: id, model: "tiny".into(), values, code: vec![-3; 2] };
-            bench.apply(store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+            bench.embed(store, id, values, vec![-3; 2]);
         }
         (3, Some(id)) => bench.wait(store.remove(vec![id])).unwrap(),
         (4, Some(id)) => {

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use waylore_store::{Action, Change, Error, Key, Store, Vector};
+use waylore_store::{Action, Change, Error, Key, Store};
 
 use crate::kit::{Bench, NOW, copy_folder, files_under, full, hits, id, is_scratch, key, memory};
 
@@ -14,8 +14,7 @@ fn fill(bench: &Bench, key: Option<&Key>) -> Store {
     bench.insert(&store, full(1, "zebrafinch"));
     bench.insert(&store, memory(2, "another zebrafinch"));
     let values = vec![0.125, 0.25];
-    let vector = Vector { owner: id(1), model: "tiny".into(), values, code: vec![1] };
-    bench.apply(&store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+    bench.embed(&store, id(1), values, vec![1]);
     bench.wait(store.backup(NOW)).unwrap();
     bench.edit(&store, id(1), |it| it.content.push_str(", edited"));
     store

@@ -1,7 +1,7 @@
 //! Erased for good means no byte of it is left in any file; others are untouched.
 
 use model::{Actor, Memory, MemoryId, ProjectId};
-use waylore_store::{Action, Change, PlaceRow, Store, Vector};
+use waylore_store::{Action, Change, PlaceRow, Store};
 
 use crate::kit::{Bench, NOW, State, full, hits, id, memory};
 
@@ -19,8 +19,7 @@ fn fill(bench: &Bench) -> Store {
     for n in 1..=3 {
         bench.edit(&store, id(n), |it| it.summary.push_str(", edited"));
         let values = if n == 1 { PATTERN.to_vec() } else { vec![0.5; 3] };
-        let vector = Vector { owner: id(n), model: "tiny".into(), values, code: vec![1, 2] };
-        bench.apply(&store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+        bench.embed(&store, id(n), values, vec![1, 2]);
     }
     let backup = bench.wait(store.backup(NOW)).unwrap();
     bench.edit(&store, id(1), |it| it.states.deleted_at = Some(NOW));
@@ -206,10 +205,10 @@ fn a_secret_is_taken_out_and_the_memory_stays() {
     assert_eq!(found.relations.len(), 2);
     assert_eq!(bench.wait(store.versions(id(2))).unwrap().len(), 2);
     assert!(
-        bench.wait(store.vector(id(1), "tiny".into())).unwrap().is_none(),
+        bench.wait(store.vectors(id(1), "tiny".into())).unwrap().is_empty(),
         "it was made of the secret"
     );
-    assert!(bench.wait(store.vector(id(3), "tiny".into())).unwrap().is_some());
+    assert!(!bench.wait(store.vectors(id(3), "tiny".into())).unwrap().is_empty());
     assert_eq!(bench.wait(store.settings()).unwrap()[0].1, "see [REDACTED]");
     assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
     assert!(bench.apply(&store, Action::Settings, vec![]).unwrap().batch > last + 1);

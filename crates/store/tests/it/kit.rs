@@ -9,11 +9,11 @@ use model::{
     PerMille, ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId,
     SoftStates, Source, Timestamp, Visibility, WorkUnit,
 };
-use waylore_store::{Action, Applied, Batch, Change, DataDir, Error, Home, Store};
+use waylore_store::{Action, Applied, Batch, Change, DataDir, Embedding, Error, Home, Part, Store};
 
 pub(crate) use files::{copy_folder, files_under, hits, is_scratch};
 pub(crate) use seed::Seed;
-pub(crate) use state::{State, everything};
+pub(crate) use state::{MODEL, State, everything};
 
 pub(crate) const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
@@ -62,6 +62,14 @@ impl Bench {
         let mut memory = self.wait(store.get(id)).unwrap().unwrap();
         change(&mut memory);
         self.apply(store, Action::Edit, vec![Change::Replace(Box::new(memory))]).unwrap();
+    }
+
+    /// Gives a memory one vector by the model `MODEL`, as it now stands.
+    pub(crate) fn embed(&self, store: &Store, owner: MemoryId, values: Vec<f32>, code: Vec<i8>) {
+        let version = self.wait(store.get(owner)).unwrap().unwrap().version;
+        let parts = vec![Part { values, code }];
+        let embedding = Embedding { owner, version, model: MODEL.to_owned(), parts };
+        assert_eq!(self.wait(store.put_vectors(vec![embedding])).unwrap(), [true]);
     }
 
     pub(crate) fn apply(

@@ -240,12 +240,12 @@ fn a_vector_that_changed_its_length_is_refused() {
     let conn = Connection::open(bench.home().database()).unwrap();
     let owner = id(1).0.as_bytes().to_vec();
     conn.execute(
-        "INSERT INTO embeddings (owner, model, dims, vector, code) VALUES (?1, 'tiny', 3, x'0000', x'')",
+        "INSERT INTO embeddings (owner, model, part, dims, vector, code) VALUES (?1, 'tiny', 0, 3, x'0000', x'')",
         params![owner],
     )
     .unwrap();
     drop(conn);
-    let res = bench.wait(bench.open().vector(id(1), "tiny".into()));
+    let res = bench.wait(bench.open().vectors(id(1), "tiny".into()));
     assert!(matches!(res, Err(Error::Damaged { .. })), "{res:?}");
 }
 

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use model::ProjectId;
 use rusqlite::Connection;
-use waylore_store::{Action, Change, Error, PlaceRow, Store, Vector};
+use waylore_store::{Action, Change, Error, PlaceRow, Store};
 
 use crate::kit::{Bench, NOW, State, everything, full, id, memory};
 
@@ -20,14 +20,9 @@ fn compose(bench: &Bench, store: &Store, with_places: bool) {
     bench.insert(store, memory(3, "the forgotten one"));
     bench.edit(store, id(1), |it| it.summary = "the second version".into());
     bench.edit(store, id(3), |it| it.states.deleted_at = Some(NOW));
-    let vector = Vector {
-        owner: id(2),
-        model: "tiny".into(),
-        values: vec![0.5, -0.25],
-        code: vec![64, -32],
-    };
+    bench.embed(store, id(2), vec![0.5, -0.25], vec![64, -32]);
     let setting = Change::Setting { key: "observe".into(), value: Some("off".into()) };
-    bench.apply(store, Action::Settings, vec![setting, Change::Vector(vector)]).unwrap();
+    bench.apply(store, Action::Settings, vec![setting]).unwrap();
     bench.apply(store, Action::Flag, vec![Change::Count { id: id(2), used: true }]).unwrap();
     if with_places {
         let place = PlaceRow {
@@ -55,6 +50,8 @@ const FIXTURES: &[(&str, Open)] = &[
     ("user-2.db", Bench::open),
     ("memory-2.db", project),
     ("user-3.db", Bench::open),
+    ("memory-3.db", project),
+    ("user-4.db", Bench::open),
 ];
 
 fn expected(open: Open) -> State {

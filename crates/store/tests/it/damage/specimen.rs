@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use model::{Memory, MemoryId};
-use waylore_store::{Action, Change, DataDir, Error, Filter, Finding, Store, Vector};
+use waylore_store::{Action, Change, DataDir, Error, Filter, Finding, Store};
 
 use crate::kit::{Bench, NOW, Seed, State, copy_folder, everything, full, memory};
 
@@ -35,9 +35,7 @@ impl Specimen {
             let memory = if n % 2 == 0 { full(n, "wren") } else { memory(n, "the plain wren") };
             let id = bench.insert(&store, memory);
             bench.edit(&store, id, |it| it.summary.push_str(", again"));
-            let vector =
-                Vector { owner: id, model: "tiny".into(), values: vec![0.5; 4], code: vec![1; 4] };
-            bench.apply(&store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+            bench.embed(&store, id, vec![0.5; 4], vec![1; 4]);
             bench.apply(&store, Action::Flag, vec![Change::Count { id, used: true }]).unwrap();
         }
         bench.wait(store.backup(NOW)).unwrap();

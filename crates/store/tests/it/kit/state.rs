@@ -1,7 +1,7 @@
 //! Everything a store says it holds, to be compared.
 
 use model::{Memory, QuietSpan, Status};
-use waylore_store::{Error, Filter, PlaceRow, Store, Vector};
+use waylore_store::{Error, Filter, Part, PlaceRow, Store};
 
 pub(crate) const MODEL: &str = "tiny";
 
@@ -10,7 +10,7 @@ pub(crate) struct State {
     /// In the order of writing, whatever their status.
     pub(crate) memories: Vec<Memory>,
     pub(crate) versions: Vec<Vec<Memory>>,
-    pub(crate) vectors: Vec<Option<Vector>>,
+    pub(crate) vectors: Vec<Vec<Part>>,
     pub(crate) settings: Vec<(String, String)>,
     pub(crate) places: Vec<PlaceRow>,
     pub(crate) quiet: Vec<QuietSpan>,
@@ -23,7 +23,7 @@ impl State {
         let (mut versions, mut vectors) = (Vec::new(), Vec::new());
         for memory in &memories {
             versions.push(store.versions(memory.id).await?);
-            vectors.push(store.vector(memory.id, MODEL.to_owned()).await?);
+            vectors.push(store.vectors(memory.id, MODEL.to_owned()).await?);
         }
         let (settings, quiet) = (store.settings().await?, store.quiet_spans().await?);
         let places = store.places().await.unwrap_or_default();

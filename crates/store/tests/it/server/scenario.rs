@@ -4,7 +4,7 @@ use std::fs;
 
 use model::{Actor, DAY, Hlc, ProjectId, RelationKind, Source};
 use waylore_store::tape::Tape;
-use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Vector};
+use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Wanted};
 
 use crate::kit::{Bench, NOW, batch, everything, full, id, memory, path};
 
@@ -35,8 +35,7 @@ fn write(bench: &Bench, store: &Store) {
     bench.edit(store, id(2), |it| it.states.deleted_at = None);
     for n in 1..=3 {
         let values = vec![0.5, -0.25, 1e-7];
-        let vector = Vector { owner: id(n), model: "tiny".into(), values, code: vec![64, -32, 0] };
-        bench.apply(store, Action::Vectors, vec![Change::Vector(vector)]).unwrap();
+        bench.embed(store, id(n), values, vec![64, -32, 0]);
     }
     let set =
         |value: Option<&str>| Change::Setting { key: "k".into(), value: value.map(str::to_owned) };
@@ -65,20 +64,37 @@ fn read(bench: &Bench, store: &Store) {
         Filter { module: Some("auth".to_owned()), pinned: Some(false), ..all() },
         Filter { source: Some(Source::UserTaught), limit: 2, offset: 1, ..all() },
     ];
-    for filter in filters {
+    for filter in &filters {
         bench.wait(store.list(filter.clone())).unwrap();
-        bench.wait(store.search("\"wren\" OR \"jwt\"".into(), filter)).unwrap();
+        bench.wait(store.search("\"wren\" OR \"jwt\"".into(), filter.clone())).unwrap();
     }
     for n in 1..=5 {
         bench.wait(store.get(id(n))).unwrap();
-        bench.wait(store.vector(id(n), "tiny".into())).unwrap();
+        bench.wait(store.vectors(id(n), "tiny".into())).unwrap();
     }
     bench.wait(store.by_short("0000".into())).unwrap();
     bench.wait(store.pointing_at(id(4_000), RelationKind::DerivedFrom)).unwrap();
     bench.wait(store.tally()).unwrap();
     bench.wait(store.quiet_spans()).unwrap();
     bench.wait(store.settings()).unwrap();
-    bench.wait(store.codes("tiny".into(), 3)).unwrap();
+    let news = bench.wait(store.news("tiny".into(), None)).unwrap().unwrap();
+    bench.edit(store, id(2), |it| it.content.push_str(" again"));
+    bench.embed(store, id(2), vec![0.5], vec![64]);
+    bench.wait(store.news("tiny".into(), Some(news.position))).unwrap();
+    for filter in filters {
+        bench.wait(store.about(filter)).unwrap();
+    }
+    bench
+        .wait(
+            store.matches(
+                "\"wren\"".into(),
+                Wanted { may_answer: |n| n != 1, limit: 2, also: vec![] },
+            ),
+        )
+        .unwrap();
+    bench.wait(store.n_matches(vec!["\"wren\"".into()])).unwrap();
+    bench.wait(store.numbered(vec![2, 1, 99])).unwrap();
+    bench.wait(store.drop_other_models("small".into())).unwrap();
     bench.wait(store.is_erased(id(3))).unwrap();
     assert!(bench.wait(store.examine()).is_ok());
 }

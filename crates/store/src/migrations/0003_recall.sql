@@ -1,0 +1,22 @@
+-- A memory may have several vectors by one model, one for each part of its text; and what is kept of
+-- every memory in the head of a process is read from an index alone.
+
+CREATE TABLE parts (
+  n      INTEGER PRIMARY KEY AUTOINCREMENT,
+  owner  BLOB NOT NULL,
+  model  TEXT NOT NULL,
+  part   INTEGER NOT NULL,
+  dims   INTEGER NOT NULL,
+  vector BLOB NOT NULL,
+  code   BLOB NOT NULL,
+  UNIQUE (owner, model, part)
+) STRICT;
+INSERT INTO parts (n, owner, model, part, dims, vector, code)
+  SELECT n, owner, model, 0, dims, vector, code FROM embeddings;
+DROP TABLE embeddings;
+ALTER TABLE parts RENAME TO embeddings;
+CREATE INDEX embeddings_model ON embeddings (model, n);
+
+CREATE INDEX memories_outline ON memories (
+  id, type, source, scope, visibility, pinned, branch, session, deleted_at, deprecated_at, tainted, stale_at, needs_review
+);
