@@ -9,7 +9,9 @@
 )]
 #![expect(clippy::cast_precision_loss, reason = "counts become shares and rates for people")]
 
+mod corpus;
 mod data;
+mod recall;
 mod report;
 mod secrets;
 
@@ -33,6 +35,11 @@ const TASKS: &[Task] = &[
         name: "secrets-cold",
         about: "time the first scan of a fresh process",
         run: secrets::run_cold,
+    },
+    Task {
+        name: "recall",
+        about: "find the right memory: conversations, code, experience (--only TASK, --without STAGE,…, --ablate)",
+        run: recall::run,
     },
 ];
 

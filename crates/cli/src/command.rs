@@ -1,5 +1,6 @@
 //! One file per command: help text, arguments, run, render.
 
+mod answer;
 mod backup;
 mod completions;
 mod config;
@@ -125,6 +126,7 @@ impl<'a> Session<'a> {
             key,
             home: environment.home.clone(),
             types: settings.types.clone(),
+            models: engine::Models::built_in(),
             random: environment::random,
         };
         let base = environment.start(global.project.as_deref());

@@ -149,6 +149,10 @@ fn judged(error: &Error) -> (Kind, Option<String>) {
         Error::Nothing { .. } => (Kind::Finding, None),
         Error::Source(_) => (Kind::Usage, None),
         Error::Store(error) => store_hint(error),
+        Error::Model(_) => (
+            Kind::Environment,
+            Some("`waylore config test-provider` looks closer; nothing was changed".to_owned()),
+        ),
     }
 }
 

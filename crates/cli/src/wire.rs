@@ -1,5 +1,7 @@
 //! The JSON a user can rely on: twins of our structs, converted by hand. A wire is a promise.
 
+pub(crate) mod answer;
+
 use engine::{Reach, Shown};
 use model::{
     Actor, Anchor, Counters, Flags, Hlc, Memory, MemoryId, MemoryType, Payload, PerMille,

@@ -1,14 +1,17 @@
 //! The engine: one data folder, the user's notebook, and the project one stands in.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::OnceLock;
+use std::sync::{Mutex, OnceLock};
 
 use model::{CustomType, Hlc, ProjectId, ProjectPath, Timestamp};
 use source::Place;
 use store::{Action, Applied, Batch, Change, DataDir, Key, Store};
 
 use crate::change::by_user;
+use crate::models::Models;
 use crate::project::{self, ProjectState, Recognised};
+use crate::recall::Shared;
 use crate::{Error, check_setting};
 
 /// Everything the engine must be told; it looks nothing up by itself.
@@ -20,6 +23,8 @@ pub struct Config {
     pub home: Option<PathBuf>,
     /// Types that methodologies declare.
     pub types: Vec<CustomType>,
+    /// Where vectors come from, and who reranks and writes.
+    pub models: Models,
     /// Ten fresh random bytes.
     pub random: fn() -> [u8; 10],
 }
@@ -47,6 +52,8 @@ pub struct Engine {
     pub(crate) project: ProjectState,
     /// The project's store, opened once: its threads and what they found are shared.
     own: OnceLock<Store>,
+    /// What is kept in mind of each database, by its path.
+    pub(crate) indexes: Mutex<HashMap<PathBuf, Shared>>,
     /// The project is taken for new while others lie here that the registry does not know.
     pub(crate) perhaps_known: bool,
     pub(crate) now: Timestamp,
@@ -70,12 +77,18 @@ impl Engine {
             Err(error) => (ProjectState::New { print: project::fingerprint(&place) }, Some(error)),
         };
         let (own, perhaps_known) = (OnceLock::new(), false);
-        let closed = false;
-        let mut res = Self { config, place, user, project, own, perhaps_known, now, closed };
+        let (indexes, closed) = (Mutex::default(), false);
+        let mut res =
+            Self { config, place, user, project, own, indexes, perhaps_known, now, closed };
         if res.project.id().is_none() && res.user.exists() && trouble.is_none() {
             res.perhaps_known = !res.orphans().await.is_empty();
         }
         Ok((res, trouble))
+    }
+
+    /// Goes on to another moment; whoever lives longer than one command tells the time.
+    pub fn set_now(&mut self, now: Timestamp) {
+        self.now = now;
     }
 
     /// Opens the engine for the project that `start` lies in. Nothing is created by looking.

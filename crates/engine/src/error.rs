@@ -33,6 +33,9 @@ pub enum Error {
     Store(#[from] store::Error),
     #[error(transparent)]
     Source(#[from] source::Error),
+    /// Look at the provider, or do without it.
+    #[error(transparent)]
+    Model(#[from] infer::Error),
 }
 
 impl Error {

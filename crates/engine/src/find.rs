@@ -21,15 +21,6 @@ pub struct Shown {
     pub current: PerMille,
 }
 
-/// A search result.
-#[derive(Clone, Debug)]
-pub struct Hit {
-    pub shown: Shown,
-    pub score: f64,
-    /// The words of the query that the memory holds.
-    pub because: Vec<String>,
-}
-
 /// The shortest prefix of a short id that is looked up; fewer characters are surely a slip.
 const SHORTEST: usize = 4;
 
@@ -74,44 +65,6 @@ impl Engine {
             memories.retain(|it| notebook.reach == Reach::Project || !excluded.contains(&it.id));
             res.extend(self.shown(&notebook, memories).await?);
         }
-        Ok(page(res, filter))
-    }
-
-    /// Memories that hold the words of `query`: all of them if any memory does, else some of them.
-    pub async fn search(
-        &self,
-        query: &str,
-        filter: &Filter,
-        reach: Option<Reach>,
-    ) -> Result<Vec<Hit>, Error> {
-        let terms = words::keywords(query);
-        let mut res = Vec::new();
-        if terms.is_empty() {
-            return Ok(res);
-        }
-        let excluded = self.excluded().await?;
-        for joined in [" AND ", " OR "] {
-            let expression = expression(&terms, joined);
-            for notebook in self.within(reach) {
-                let whole = from_the_top(filter, excluded.len());
-                let mut hits = notebook.store.search(expression.clone(), whole).await?;
-                hits.retain(|it| {
-                    notebook.reach == Reach::Project || !excluded.contains(&it.memory.id)
-                });
-                let (scores, memories) = hits.into_iter().map(|it| (it.score, it.memory)).unzip();
-                let shown = self.shown(&notebook, memories).await?;
-                res.extend(shown.into_iter().zip::<Vec<f64>>(scores).map(|(shown, score)| {
-                    let because = shared(&terms, &shown.memory);
-                    Hit { shown, score, because }
-                }));
-            }
-            if !res.is_empty() || terms.len() == 1 {
-                break;
-            }
-        }
-        res.sort_by(|a, b| {
-            b.score.total_cmp(&a.score).then_with(|| a.shown.memory.id.cmp(&b.shown.memory.id))
-        });
         Ok(page(res, filter))
     }
 
@@ -184,7 +137,7 @@ pub(crate) fn expression(terms: &[String], joined: &str) -> String {
 }
 
 /// The terms that occur in the memory's searchable text.
-fn shared(terms: &[String], memory: &Memory) -> Vec<String> {
+pub(crate) fn shared(terms: &[String], memory: &Memory) -> Vec<String> {
     let text = words::search_text(&memory.content, &memory.tags, &memory.files);
     let text = format!("{} {} {}", text.content, text.tags, text.files).to_lowercase();
     terms.iter().filter(|it| text.contains(it.as_str())).cloned().collect()

@@ -12,6 +12,8 @@ mod admit;
 mod texts;
 
 mod find;
+mod models;
+mod recall;
 mod remember;
 mod resolve;
 
@@ -34,16 +36,23 @@ pub use correct::{Corrected, Correction};
 pub use doctor::{Check, Health};
 pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
-pub use find::{Found, Hit, Shown};
+pub use find::{Found, Shown};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
+pub use models::{Models, VectorSource};
 pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
+pub use recall::{Answer, Because, Embedded, Hit, PassedOver, Progress, Question};
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use settings::{SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
 pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
+pub use ::recall::{Class, Factors, Path, Purpose, Stage, Trace, Verdict, Without};
+pub use infer::{
+    Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Generator, Key as ProviderKey, MODEL_NOTICE,
+    RerankApi, RerankConfig, Reranker, TextApi, TextConfig,
+};
 pub use source::{Place, PlaceKind};
 pub use store::Error as StoreError;
 pub use store::{

@@ -17,6 +17,17 @@ closed! {
     }
 }
 
+impl RelationKind {
+    /// Whether whoever reads the memory should see the target, too.
+    pub const fn pulls(self) -> bool {
+        match self {
+            Self::RequiredWith | Self::ConflictsWith | Self::Validates => true,
+            // What it rests on or replaces stands behind it, not beside it.
+            Self::Supersedes | Self::DerivedFrom => false,
+        }
+    }
+}
+
 /// What a relation points at.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]

@@ -2,8 +2,9 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 
-use engine::{Config, Engine, Error, ImportRecord};
+use engine::{Config, Embedder, Engine, Error, ImportRecord, Models, VectorSource};
 use model::{DAY, MemoryId, Timestamp};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -101,7 +102,14 @@ impl World {
 
     fn config(&self) -> Config {
         let home = Some(self.top().join("code"));
-        Config { data: self.data(), key: None, home, types: Vec::new(), random: id_bytes }
+        Config {
+            data: self.data(),
+            key: None,
+            home,
+            types: Vec::new(),
+            models: models(),
+            random: id_bytes,
+        }
     }
 
     /// The data folder of this machine.
@@ -150,4 +158,11 @@ impl World {
     pub fn ids(&self) -> &[MemoryId] {
         &self.names
     }
+}
+
+/// The built-in model, loaded once for all worlds of a process.
+fn models() -> Models {
+    static MODELS: OnceLock<Embedder> = OnceLock::new();
+    let embedder = MODELS.get_or_init(Embedder::new).clone();
+    Models::new(VectorSource::BuiltIn(embedder), None, None)
 }

@@ -38,6 +38,9 @@ pub(crate) struct Which {
     /// Only of this scope: global, module, work_unit, session
     #[arg(long, value_name = "SCOPE")]
     scope: Option<String>,
+    /// Only made on this branch
+    #[arg(long, value_name = "BRANCH")]
+    branch: Option<String>,
     /// Only in this status: live, needs_review, tainted, stale, deprecated, forgotten
     #[arg(short, long, value_name = "STATUS")]
     status: Option<String>,
@@ -89,6 +92,7 @@ impl Which {
             file,
             module: self.module.clone(),
             tag: self.tag.clone(),
+            branch: self.branch.clone(),
             pinned: self.pinned.then_some(true),
             statuses,
             limit,

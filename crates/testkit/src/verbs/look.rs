@@ -2,7 +2,7 @@
 
 use std::path::PathBuf;
 
-use engine::{Error, Filter, Health, Reach};
+use engine::{Error, Filter, Health, Purpose, Question, Reach, Without};
 use model::Status;
 
 use super::Line;
@@ -47,9 +47,19 @@ pub(super) fn list(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Res
 pub(super) fn search(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let (filter, reach) = filter(world, line)?;
     let query = line.text(0);
-    for it in world.with(async |engine| engine.search(&query, &filter, reach).await)? {
+    let question = Question {
+        text: query,
+        filter,
+        reach,
+        phase: None,
+        purpose: Purpose::Search,
+        without: Without::default(),
+    };
+    let answer = world.with(async |engine| engine.recall(&question).await)?;
+    acc.extend(answer.notices);
+    for it in answer.hits {
         let name = world.name(it.shown.memory.id);
-        let because = it.because.join(" ");
+        let because = it.because.words.join(" ");
         acc.push(format!("{name} {:?} by {because}", it.shown.memory.content));
     }
     said(acc);

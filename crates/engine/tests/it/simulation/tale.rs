@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{Counters, Hlc, Memory, MemoryId, Status, Timestamp};
 use testkit::{PLANTS, Story, World, plant};
-use waylore_engine::{Engine, Error, Filter, Reach};
+use waylore_engine::{Engine, Error, Filter, Purpose, Question, Reach, Stage, Without};
 
 pub(crate) struct Tale {
     seed: u64,
@@ -103,9 +103,17 @@ impl Tale {
     }
 
     pub(crate) fn finds(&mut self, word: &str, id: MemoryId) -> bool {
-        let filter = Filter::standing(10_000);
-        let hits = self.world.with(async |engine| engine.search(word, &filter, None).await);
-        hits.expect("a word can be looked for").iter().any(|it| it.shown.memory.id == id)
+        let question = Question {
+            text: word.to_owned(),
+            filter: Filter::standing(10_000),
+            reach: None,
+            phase: None,
+            purpose: Purpose::Search,
+            without: Without(vec![Stage::Abstain]),
+        };
+        let answer = self.world.with(async |engine| engine.recall(&question).await);
+        let hits = answer.expect("a word can be looked for").hits;
+        hits.iter().any(|it| it.shown.memory.id == id)
     }
 
     pub(crate) fn is_in_a_file(&self, text: &str) -> bool {

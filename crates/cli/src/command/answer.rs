@@ -1,0 +1,115 @@
+//! What `search`, `ask` and `context` share: how one asks, and how an answer explains itself.
+
+use engine::{Answer, Filter, Hit, Path, Purpose, Question, Reach, Stage, Verdict, Without};
+use model::Phase;
+
+use super::Session;
+use crate::output::DIM;
+
+/// How one asks.
+#[derive(clap::Args, Debug)]
+pub(crate) struct AskingArgs {
+    /// What you are doing: define, implement, validate, refine, explore, reflect
+    #[arg(long, value_name = "PHASE")]
+    pub(crate) phase: Option<String>,
+    /// Show every factor of every place, and what was passed over
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Leave stages out: dense, keyword, graph, scores, neighbours, habit, phase, trust, rerank, expand, hyde, abstain, duplicates
+    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+    without: Vec<String>,
+}
+
+impl AskingArgs {
+    pub(crate) fn question(
+        &self,
+        text: String,
+        filter: Filter,
+        reach: Option<Reach>,
+    ) -> Result<Question, engine::Error> {
+        let (phase, without) = (self.phase()?, self.without()?);
+        Ok(Question { text, filter, reach, phase, purpose: Purpose::Search, without })
+    }
+
+    pub(crate) fn phase(&self) -> Result<Option<Phase>, engine::Error> {
+        Ok(self.phase.as_deref().map(Phase::parse).transpose()?)
+    }
+
+    pub(crate) fn without(&self) -> Result<Without, engine::Error> {
+        let stages: Result<Vec<Stage>, _> =
+            self.without.iter().map(|it| Stage::parse(it)).collect();
+        Ok(Without(stages?))
+    }
+}
+
+/// Why a hit is there, in a few words.
+pub(crate) fn reasons(hit: &Hit) -> String {
+    let because = &hit.because;
+    if let Some(by) = because.pulled_by {
+        return format!("belongs to #{}", by.short());
+    }
+    let mut res = Vec::new();
+    for trace in &because.traces {
+        match trace.path {
+            Path::Dense => res.push(format!("meaning {:.2}", trace.score)),
+            Path::Keyword if because.words.is_empty() => res.push("words".to_owned()),
+            Path::Keyword => res.push(format!("words {}", because.words.join(" "))),
+            Path::Graph => res.push("nearby files".to_owned()),
+        }
+    }
+    if because.neighbours > 0.0 {
+        res.push("what was learned beside it".to_owned());
+    }
+    res.extend(because.doubts.iter().cloned());
+    res.join(" · ")
+}
+
+/// Prints every factor, for the hits and for what was passed over.
+pub(crate) fn explain(answer: &Answer, session: &Session<'_>) {
+    let out = session.output;
+    out.say("");
+    out.say(&format!("a question of the class `{}`", answer.class));
+    match answer.verdict {
+        Verdict::Answered { strength, needed } => {
+            out.say(&format!("answered: strength {strength:.2}, {needed:.2} is needed here"));
+        }
+        Verdict::Nothing { strength, needed } => out
+            .say(&format!("nothing relevant: strength {strength:.2}, {needed:.2} is needed here")),
+        Verdict::Open => out.say("relevance was not judged"),
+    }
+    out.say("id         score   rel   rec  freq phase trust  conf  paths");
+    for hit in &answer.hits {
+        out.say(&row(hit));
+    }
+    for (hit, why) in &answer.passed_over {
+        out.say(&format!("{DIM}{}  {}{DIM:#}", row(hit), why.reading()));
+    }
+}
+
+fn row(hit: &Hit) -> String {
+    let factors = hit.because.factors;
+    let mut paths: Vec<String> = hit
+        .because
+        .traces
+        .iter()
+        .map(|it| format!("{} {:.3} (rank {}, brings {:.2})", it.path, it.score, it.rank, it.share))
+        .collect();
+    if hit.because.neighbours > 0.0 {
+        paths.push(format!("neighbours bring {:.2}", hit.because.neighbours));
+    }
+    if let Some(score) = hit.because.reranked {
+        paths.push(format!("reranked {score:.2}"));
+    }
+    format!(
+        "#{}  {:>5.3} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2}  {}",
+        hit.shown.memory.id.short(),
+        hit.score,
+        factors.relevance,
+        factors.recency,
+        factors.frequency,
+        factors.phase,
+        factors.trust,
+        factors.confidence,
+        paths.join(", ")
+    )
+}

@@ -1,0 +1,173 @@
+//! The models a process uses: where vectors come from, and who reranks and writes, if anybody does.
+//!
+//! Nothing is loaded, opened or asked before it is needed. What is computed or waited for leaves the
+//! caller's runtime here.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use infer::{
+    Calibration, Embedder, EmbeddingConfig, Embeddings, Generator, Prompt, Reranker, encode_i8,
+};
+use recall::Prior;
+use tokio::sync::OnceCell;
+use tokio::task;
+
+/// What a question may cost in time before it is answered without.
+pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
+/// What a written answer may take: somebody asked for it and waits.
+pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// Where vectors come from.
+#[derive(Clone)]
+pub enum VectorSource {
+    /// The model that is part of the program.
+    BuiltIn(Embedder),
+    /// A provider, asked when it is first needed.
+    Provider(EmbeddingConfig),
+}
+
+/// Every model a process may use. Clones share them.
+#[derive(Clone)]
+pub struct Models {
+    source: VectorSource,
+    opened: Arc<OnceCell<Result<Embeddings, infer::Error>>>,
+    reranker: Option<Reranker>,
+    generator: Option<Generator>,
+}
+
+impl Models {
+    pub fn new(
+        source: VectorSource,
+        reranker: Option<Reranker>,
+        generator: Option<Generator>,
+    ) -> Self {
+        Self { source, opened: Arc::default(), reranker, generator }
+    }
+
+    /// The built-in model alone.
+    pub fn built_in() -> Self {
+        Self::new(VectorSource::BuiltIn(Embedder::new()), None, None)
+    }
+
+    pub fn can_rerank(&self) -> bool {
+        self.reranker.is_some()
+    }
+
+    pub fn can_write(&self) -> bool {
+        self.generator.is_some()
+    }
+
+    /// Loads the built-in model on a thread of its own, so that the first question finds it ready.
+    pub fn warm(&self) {
+        if let VectorSource::BuiltIn(it) = &self.source {
+            let it = it.clone();
+            // Whoever needs it sooner waits for this thread, or loads it, whichever comes first.
+            let _ = std::thread::Builder::new()
+                .name("waylore-model".to_owned())
+                .spawn(move || it.warm());
+        }
+    }
+
+    /// Lets go of the weights; the next question loads them again.
+    pub fn release(&self) {
+        if let VectorSource::BuiltIn(it) = &self.source {
+            it.release();
+        }
+    }
+
+    /// The source of vectors, opened now if need be. A provider that fails keeps failing for this
+    /// process: one wait is enough, and vectors of another model would be worse than none.
+    pub(crate) async fn embeddings(&self) -> Result<Embeddings, infer::Error> {
+        let open = || async {
+            match self.source.clone() {
+                VectorSource::BuiltIn(it) => Ok(Embeddings::BuiltIn(it)),
+                VectorSource::Provider(config) => aside(move || Embeddings::open(&config)).await,
+            }
+        };
+        self.opened.get_or_init(open).await.clone()
+    }
+
+    /// How well each text answers the question, from 0 to 1; `None` without a reranker.
+    pub(crate) async fn rerank(
+        &self,
+        query: &str,
+        texts: Vec<String>,
+    ) -> Option<Result<Vec<f32>, infer::Error>> {
+        let reranker = self.reranker.clone()?;
+        let query = query.to_owned();
+        Some(
+            aside(move || {
+                let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
+                reranker.score(&query, &texts, PATIENCE)
+            })
+            .await,
+        )
+    }
+
+    /// What a language model writes; `None` without one.
+    pub(crate) async fn write(
+        &self,
+        system: &'static str,
+        user: String,
+        max_tokens: u32,
+        patience: Duration,
+    ) -> Option<Result<String, infer::Error>> {
+        let generator = self.generator.clone()?;
+        Some(
+            aside(move || {
+                generator.complete(&Prompt { system, user: &user, max_tokens }, patience)
+            })
+            .await,
+        )
+    }
+}
+
+/// Runs what computes or waits away from the caller's runtime.
+pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+    task::spawn_blocking(work).await.expect("models report errors and do not panic")
+}
+
+/// From here on only the beginning of a vector is scanned: such models put what matters there.
+const LONG: usize = 512;
+const BEGINNING: usize = 256;
+
+/// The length of the codes of vectors of this length.
+pub(crate) const fn code_dims(dims: usize) -> usize {
+    if dims > LONG { BEGINNING } else { dims }
+}
+
+/// What is scanned of a vector: all of it, or its beginning brought back to length one.
+pub(crate) fn head(values: &[f32]) -> Vec<f32> {
+    let head = &values[..code_dims(values.len()).min(values.len())];
+    let length = head.iter().map(|it| it * it).sum::<f32>().sqrt();
+    if head.len() == values.len() || length <= f32::EPSILON {
+        return head.to_vec();
+    }
+    head.iter().map(|it| it / length).collect()
+}
+
+/// The code of a vector.
+pub(crate) fn code(values: &[f32]) -> Vec<i8> {
+    encode_i8(&head(values))
+}
+
+/// What a cosine of this model means, as fractions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Meaning {
+    pub(crate) unrelated: f32,
+    pub(crate) chance: f32,
+    pub(crate) duplicate: f32,
+}
+
+impl Meaning {
+    pub(crate) const fn prior(self) -> Prior {
+        Prior { unrelated: self.unrelated, chance: self.chance }
+    }
+}
+
+pub(crate) fn meaning(model: &str) -> Meaning {
+    let Calibration { unrelated, chance, duplicate, .. } = infer::calibration(model);
+    let part = |it: u16| f32::from(it) / 1000.0;
+    Meaning { unrelated: part(unrelated), chance: part(chance), duplicate: part(duplicate) }
+}

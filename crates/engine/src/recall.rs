@@ -1,0 +1,14 @@
+//! Recall: the one pipeline behind everything that reads memory. What thinks is in the room `recall`;
+//! here candidates are read, models are asked and the parts are put together.
+
+mod ask;
+mod asked;
+mod book;
+mod embed;
+mod index;
+mod search;
+mod text;
+
+pub use ask::{Answer, Because, Hit, PassedOver, Question};
+pub(crate) use book::Shared;
+pub use embed::{Embedded, Progress};

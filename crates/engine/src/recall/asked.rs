@@ -1,0 +1,243 @@
+//! A question on its way: what is known about it, whom it is put to, and what each path finds.
+
+use std::collections::HashSet;
+use std::sync::Arc;
+
+use infer::Embeddings;
+use model::{MemoryId, words};
+use recall::{Class, Found, Fused, Paths, Purpose, Stage};
+use store::{Filter, Match, Wanted};
+
+use super::ask::Question;
+use super::book::{Book, read};
+use super::index::ShutOut;
+use crate::find::expression;
+use crate::models::{self, Meaning, PATIENCE, aside};
+use crate::{Engine, Error};
+
+/// How many candidates each path names.
+const DENSE: usize = 100;
+const KEYWORD: usize = 100;
+/// The most of a question that is read; what comes after it changes nothing.
+const LONGEST: usize = 8 << 10;
+/// How many memories a question gives their vectors in passing.
+const IN_PASSING: usize = 32;
+
+pub(super) struct Asked<'a> {
+    pub(super) question: &'a Question,
+    pub(super) text: &'a str,
+    pub(super) terms: Vec<String>,
+    pub(super) class: Class,
+    pub(super) books: Vec<Book>,
+    pub(super) embeddings: Option<Embeddings>,
+    pub(super) meaning: Meaning,
+    pub(super) notices: Vec<String>,
+}
+
+/// A candidate's key: its notebook and its number there.
+pub(super) fn key(book: usize, number: u32) -> u32 {
+    number | u32::try_from(book).unwrap_or(0) << 31
+}
+
+pub(super) fn place(key: u32) -> (usize, u32) {
+    ((key >> 31) as usize, key & !(1 << 31))
+}
+
+/// The strongest that was met on the way, for the decision whether there is an answer.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Met {
+    /// The weight of the terms that one memory holds.
+    pub(super) mass: f64,
+}
+
+impl Asked<'_> {
+    /// The numbers of the memories whose codes are nearest to a vector.
+    fn near(&self, book: &Book, vector: &[f32]) -> Vec<u32> {
+        let index = read(&book.index);
+        let near = recall::nearest(&index.codes, &models::code(vector), &book.allowed, DENSE);
+        // A code of another length is no answer; the index has said so already.
+        near.unwrap_or_default().iter().map(|it| it.slot).collect()
+    }
+
+    /// Memories as their codes see the question.
+    fn measured(
+        &self,
+        at: usize,
+        book: &Book,
+        vector: &[f32],
+        numbers: &HashSet<u32>,
+    ) -> Vec<Found> {
+        let index = read(&book.index);
+        let head = models::head(vector);
+        let bearing = index.lie.bearing(&head, self.meaning.prior());
+        let measure = |number: &u32| {
+            let row = index.codes.unit_of(*number, &head)?;
+            let score = dot(&row, &head);
+            Some(Found { key: key(at, *number), score, place: bearing.place(&row, score) })
+        };
+        numbers.iter().filter_map(measure).collect()
+    }
+
+    /// How crowded the notebooks are, and how many memories they have.
+    pub(super) fn crowd(&self) -> (f32, usize) {
+        let (mut crowding, mut n_memories) = (0.0_f32, 0);
+        for book in &self.books {
+            let index = read(&book.index);
+            crowding = crowding.max(index.lie.crowding(self.meaning.prior()));
+            n_memories += index.codes.len();
+        }
+        (crowding, n_memories)
+    }
+
+    /// The newest of those who may answer, for when nothing was asked in words.
+    pub(super) fn newest(&self, limit: usize) -> Vec<Fused> {
+        let mut res = Vec::new();
+        for (at, book) in self.books.iter().enumerate() {
+            let mut numbers: Vec<u32> = book.allowed.iter().collect();
+            numbers.reverse();
+            let fused = |it| Fused { key: key(at, it), score: 1.0, traces: Vec::new() };
+            res.extend(numbers.into_iter().take(limit).map(fused));
+        }
+        res
+    }
+}
+
+impl Engine {
+    pub(super) async fn begin<'a>(&self, question: &'a Question) -> Result<Asked<'a>, Error> {
+        let text = cut(&question.text, LONGEST);
+        let mut notices = Vec::new();
+        let embeddings = match self.config.models.embeddings().await {
+            Ok(it) => Some(it),
+            Err(error) => {
+                notices.push(format!("only words are searched: {error}"));
+                None
+            }
+        };
+        let filter = admitted(&question.filter, question.purpose);
+        let shut_out = self.shut_out(question.purpose).await?;
+        let notebooks = self.within(question.reach);
+        let wants_vectors = question.without.keeps(Stage::Dense) && !text.trim().is_empty();
+        if wants_vectors && embeddings.is_some() {
+            for notebook in &notebooks {
+                match self.embed_some(&notebook.store, IN_PASSING).await {
+                    Ok(it) if it.left > 0 => notices.push(format!(
+                        "{} memories have no vector yet and are found by their words alone",
+                        it.left
+                    )),
+                    Ok(_) => {}
+                    Err(error) => notices.push(format!("new memories have no vectors: {error}")),
+                }
+            }
+        }
+        let books = self.books(notebooks, &filter, &shut_out).await?;
+        let model = embeddings.as_ref().map_or("", Embeddings::id);
+        Ok(Asked {
+            question,
+            text,
+            terms: words::keywords(text),
+            class: recall::classify(text),
+            books,
+            meaning: models::meaning(model),
+            embeddings,
+            notices,
+        })
+    }
+
+    /// The vector of the question, unless nobody asked for one or there is none to be had.
+    pub(super) async fn vector(&self, asked: &mut Asked<'_>) -> Option<Vec<f32>> {
+        let dense = asked.question.without.keeps(Stage::Dense) && !asked.text.trim().is_empty();
+        let embeddings = asked.embeddings.clone().filter(|_| dense)?;
+        let text = asked.text.to_owned();
+        match aside(move || embeddings.embed_query(&text, PATIENCE)).await {
+            Ok(vector) => Some(vector),
+            Err(error) => {
+                asked.notices.push(format!("only words are searched: {error}"));
+                None
+            }
+        }
+    }
+
+    /// What each path says about every candidate that any of them names.
+    pub(super) async fn paths(
+        &self,
+        asked: &Asked<'_>,
+        vector: Option<&[f32]>,
+    ) -> Result<(Paths, Met), Error> {
+        let (mut paths, mut met) = (Paths::default(), Met::default());
+        for (at, book) in asked.books.iter().enumerate() {
+            let near = vector.map(|it| asked.near(book, it)).unwrap_or_default();
+            let matches = self.matches(asked, book, &near).await?;
+            if let Some(vector) = vector {
+                let held = matches.iter().filter_map(|it| u32::try_from(it.n).ok());
+                let numbers: HashSet<u32> = near.iter().copied().chain(held).collect();
+                paths.dense.extend(asked.measured(at, book, vector, &numbers));
+            }
+            for it in matches {
+                met.mass = met.mass.max(it.mass);
+                #[expect(clippy::cast_possible_truncation, reason = "a score, for ordering")]
+                let score = it.score as f32;
+                let Ok(number) = u32::try_from(it.n) else { continue };
+                paths.keyword.push(Found { key: key(at, number), score, place: 0.0 });
+            }
+        }
+        recall::place_by_best(&mut paths.keyword);
+        for list in [&mut paths.dense, &mut paths.keyword] {
+            list.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
+        }
+        Ok((paths, met))
+    }
+
+    /// Memories that hold words of the question: the best, and those that are near it as well.
+    async fn matches(
+        &self,
+        asked: &Asked<'_>,
+        book: &Book,
+        near: &[u32],
+    ) -> Result<Vec<Match>, Error> {
+        if asked.terms.is_empty() || asked.question.without.has(Stage::Keyword) {
+            return Ok(Vec::new());
+        }
+        let allowed = Arc::clone(&book.allowed);
+        let may_answer = move |n: i64| u32::try_from(n).is_ok_and(|it| allowed.contains(it));
+        let mut also: Vec<i64> = near.iter().copied().map(i64::from).collect();
+        also.sort_unstable();
+        let wanted = Wanted { may_answer, limit: KEYWORD, also };
+        Ok(book.notebook.store.matches(expression(&asked.terms, " OR "), wanted).await?)
+    }
+
+    /// What does not count here, whatever the filter says: memories a person kept out of this
+    /// project and, unasked, those of branches that are not merged.
+    async fn shut_out(&self, purpose: Purpose) -> Result<ShutOut, Error> {
+        let memories: HashSet<MemoryId> = self.excluded().await?.into_iter().collect();
+        let branches = if purpose.row().automatic { self.unmerged().await } else { Vec::new() };
+        Ok(ShutOut { memories, branches })
+    }
+
+    /// The branches that are not merged into what is checked out, as far as that is known.
+    async fn unmerged(&self) -> Vec<String> {
+        let place = self.place.clone();
+        aside(move || source::unmerged(&place)).await.unwrap_or_default()
+    }
+}
+
+/// The filter as the purpose allows it.
+fn admitted(filter: &Filter, purpose: Purpose) -> Filter {
+    let mut res = filter.clone();
+    if purpose.row().automatic {
+        res.statuses.retain(|it| purpose.statuses().contains(it));
+    }
+    res
+}
+
+pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
+    a.iter().zip(b).map(|(a, b)| a * b).sum()
+}
+
+/// The beginning of a text, at most `limit` bytes of it.
+fn cut(text: &str, limit: usize) -> &str {
+    let mut at = limit.min(text.len());
+    while !text.is_char_boundary(at) {
+        at -= 1;
+    }
+    &text[..at]
+}

@@ -1,0 +1,155 @@
+//! Giving memories their vectors: a few at once when they are written or asked for, all of them in
+//! the background when the model changed. What was done stays done; the rest is done next time.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use infer::Embeddings;
+use store::{Embedding, Part, Store};
+
+use super::book::{Shared, read};
+use super::text;
+use crate::models::{self, aside};
+use crate::{Engine, Error, Notebook};
+
+/// How many memories are embedded and saved together: what an interruption costs at most.
+const AT_ONCE: usize = 32;
+
+/// How far embedding has come. Shared with whoever wants to look or to stop it.
+#[derive(Clone, Debug, Default)]
+pub struct Progress {
+    shared: Arc<Counts>,
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    total: AtomicUsize,
+    done: AtomicUsize,
+    stop: AtomicBool,
+}
+
+impl Progress {
+    pub fn total(&self) -> usize {
+        self.shared.total.load(Ordering::Relaxed)
+    }
+
+    pub fn done(&self) -> usize {
+        self.shared.done.load(Ordering::Relaxed)
+    }
+
+    /// Ends it after the memories at hand; what was done stays.
+    pub fn stop(&self) {
+        self.shared.stop.store(true, Ordering::Relaxed);
+    }
+
+    pub fn is_stopped(&self) -> bool {
+        self.shared.stop.load(Ordering::Relaxed)
+    }
+}
+
+/// What embedding came to.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Embedded {
+    pub done: usize,
+    /// Memories that still have no vector by this model.
+    pub left: usize,
+    /// Vectors of other models that nobody needs any more.
+    pub dropped: usize,
+}
+
+impl Engine {
+    /// Gives a vector to up to `limit` memories that have none.
+    pub(crate) async fn embed_some(&self, store: &Store, limit: usize) -> Result<Embedded, Error> {
+        let embeddings = self.config.models.embeddings().await?;
+        let index = self.index(store).await?;
+        let job = Job { embeddings, store: store.clone(), index };
+        job.run(limit, &Progress::default()).await
+    }
+
+    /// Gives a vector to every memory that has none, and drops those of other models once all have
+    /// one. Runs until done or stopped; search goes on meanwhile.
+    pub async fn embed_all(&self, progress: &Progress) -> Result<Embedded, Error> {
+        let embeddings = self.config.models.embeddings().await?;
+        let mut jobs = Vec::new();
+        for Notebook { store, .. } in self.notebooks() {
+            let index = self.index(&store).await?;
+            let n_left = read(&index).unembedded().len();
+            progress.shared.total.fetch_add(n_left, Ordering::Relaxed);
+            jobs.push(Job { embeddings: embeddings.clone(), store, index });
+        }
+        let mut res = Embedded::default();
+        for job in jobs {
+            let mut done = job.run(usize::MAX, progress).await?;
+            if done.left == 0 {
+                let model = embeddings.id().to_owned();
+                done.dropped = job.store.drop_other_models(model).await?;
+            }
+            res.done += done.done;
+            res.left += done.left;
+            res.dropped += done.dropped;
+        }
+        Ok(res)
+    }
+
+    /// How many memories have no vector by the model in use, of how many.
+    pub async fn unembedded(&self) -> Result<(usize, usize), Error> {
+        let mut res = (0, 0);
+        for Notebook { store, .. } in self.notebooks() {
+            let index = self.index(&store).await?;
+            let index = read(&index);
+            res.0 += index.unembedded().len();
+            res.1 += index.n_standing();
+        }
+        Ok(res)
+    }
+}
+
+/// One notebook's work.
+struct Job {
+    embeddings: Embeddings,
+    store: Store,
+    index: Shared,
+}
+
+impl Job {
+    async fn run(&self, limit: usize, progress: &Progress) -> Result<Embedded, Error> {
+        let lacking = read(&self.index).unembedded();
+        let mut res = Embedded { left: lacking.len(), ..Embedded::default() };
+        for numbers in lacking[..limit.min(lacking.len())].chunks(AT_ONCE) {
+            if progress.is_stopped() {
+                break;
+            }
+            let done = self.embed(numbers).await?;
+            res.done += done;
+            res.left -= done;
+            progress.shared.done.fetch_add(done, Ordering::Relaxed);
+        }
+        Ok(res)
+    }
+
+    /// Embeds some memories; says how many got their vector. One that changed meanwhile did not.
+    async fn embed(&self, numbers: &[i64]) -> Result<usize, Error> {
+        let memories = self.store.numbered(numbers.to_vec()).await?;
+        let embedding = self.embeddings.clone();
+        let model = embedding.id().to_owned();
+        let made = aside(move || {
+            let texts: Vec<Vec<String>> = memories.iter().map(|it| text::parts(&it.1)).collect();
+            let flat: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+            let mut vectors = embedding.embed_documents(&flat)?.into_iter();
+            let res = memories.iter().zip(&texts).map(|((_, memory), texts)| Embedding {
+                owner: memory.id,
+                version: memory.version,
+                model: model.clone(),
+                parts: vectors
+                    .by_ref()
+                    .take(texts.len())
+                    .map(|values| Part { code: models::code(&values), values })
+                    .collect(),
+            });
+            Ok::<_, infer::Error>(res.collect::<Vec<_>>())
+        });
+        let made = made.await?;
+        let kept = self.store.put_vectors(made).await?;
+        Ok(kept.into_iter().filter(|it| *it).count())
+    }
+}

@@ -1,0 +1,318 @@
+//! From a question to a ranked answer: read candidates, think, read what was chosen, think again.
+
+use std::collections::HashMap;
+use std::time::Duration;
+
+use model::{DAY, Memory, MemoryId, RelationTarget, age, current_confidence};
+use recall::{
+    Candidate, Evidence, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing, Verdict,
+    neighbours,
+};
+
+use super::ask::{Answer, Because, Hit, PassedOver, Question};
+use super::asked::{Asked, Met, key, place};
+use super::book::read;
+use crate::find::shared;
+use crate::models::{PATIENCE, aside};
+use crate::{Engine, Error, Reach, Shown};
+
+/// How many of the fused candidates are read and weighed.
+const WEIGHED: usize = 60;
+/// How many of the best a reranker reads.
+const RERANKED: usize = 20;
+/// A search with fewer good hits than this is worth a second try with an imagined answer.
+const FEW: usize = 3;
+/// From this score on a hit is a good one.
+const GOOD: f32 = 0.5;
+
+/// How many linked memories an answer pulls in.
+const PULLED: usize = 3;
+/// What a language model is told when it imagines an answer.
+const IMAGINE: &str = "You help to search the notes of a software project. Write the one or two \
+sentences such a note would hold if it answered the question. Write only the note.";
+/// How long imagining may take: somebody asked and waits.
+const IMAGINING: Duration = Duration::from_secs(8);
+
+/// A memory that was read, on its way to a place in the answer.
+struct Read {
+    fused: Fused,
+    shown: Shown,
+    standing: Standing,
+    files_gone: bool,
+    /// What was said about it by somebody who read it with the question.
+    reranked: Option<f32>,
+}
+
+impl Engine {
+    /// Answers a question.
+    pub async fn recall(&self, question: &Question) -> Result<Answer, Error> {
+        let mut asked = self.begin(question).await?;
+        let vector = self.vector(&mut asked).await;
+        let (mut paths, mut met) = self.paths(&asked, vector.as_deref()).await?;
+        let (mut fused, mut gains) = fuse(&asked, &paths);
+        let mut found = self.read_candidates(&asked, fused).await?;
+        let mut verdict = judge(&asked, &found, met);
+        if self.is_worth_imagining(&asked, &verdict, &found)
+            && let Some(vector) = self.imagined(&mut asked).await
+        {
+            (paths, met) = self.paths(&asked, Some(&vector)).await?;
+            (fused, gains) = fuse(&asked, &paths);
+            found = self.read_candidates(&asked, fused).await?;
+            verdict = judge(&asked, &found, met);
+        }
+        self.rerank(&mut asked, &mut found).await;
+        let ranked = rank(&asked, &found);
+        let mut res = Answer {
+            hits: Vec::new(),
+            passed_over: Vec::new(),
+            class: asked.class,
+            verdict,
+            notices: asked.notices.clone(),
+        };
+        self.hand_out(&asked, ranked, found, &gains, &mut res).await?;
+        Ok(res)
+    }
+
+    /// Reads what was found, with what it is worth now. What cannot be read is not a candidate.
+    async fn read_candidates(
+        &self,
+        asked: &Asked<'_>,
+        mut fused: Vec<Fused>,
+    ) -> Result<Vec<Read>, Error> {
+        fused.truncate(WEIGHED);
+        let mut memories: HashMap<u32, (Reach, Memory, Standing)> = HashMap::new();
+        for (at, book) in asked.books.iter().enumerate() {
+            let of_book = fused.iter().map(|it| place(it.key)).filter(|it| it.0 == at);
+            let numbers: Vec<i64> = of_book.map(|it| i64::from(it.1)).collect();
+            if numbers.is_empty() {
+                continue;
+            }
+            let quiet = self.quiet(&book.notebook.store).await?;
+            for (number, memory) in book.notebook.store.numbered(numbers).await? {
+                let current = current_confidence(&memory, &self.config.types, self.now, &quiet);
+                #[expect(clippy::cast_precision_loss, reason = "days, not milliseconds, matter")]
+                let days = age(memory.last_touched(), self.now, &quiet) as f32 / DAY as f32;
+                let key = key(at, u32::try_from(number).unwrap_or(0));
+                memories.insert(key, (book.notebook.reach, memory, Standing { current, days }));
+            }
+        }
+        let read = |fused: Fused| {
+            let (reach, memory, standing) = memories.remove(&fused.key)?;
+            let files_gone = self.files_gone(&memory);
+            let shown = Shown { memory, reach, current: standing.current };
+            Some(Read { fused, shown, standing, files_gone, reranked: None })
+        };
+        Ok(fused.into_iter().filter_map(read).collect())
+    }
+
+    /// Whether a memory speaks of files, and none of them is there any more.
+    fn files_gone(&self, memory: &Memory) -> bool {
+        let there = |it: &model::ProjectPath| source::exists(&self.place.root, it.as_str());
+        memory.project.is_some() && !memory.files.is_empty() && !memory.files.iter().any(there)
+    }
+
+    /// Lets a reranker read the best, where there is one and there is time for it.
+    async fn rerank(&self, asked: &mut Asked<'_>, found: &mut [Read]) {
+        let wanted = asked.question.purpose.row().reranks
+            && asked.question.without.keeps(Stage::Rerank)
+            && !asked.text.trim().is_empty();
+        if !wanted || found.is_empty() {
+            return;
+        }
+        let n_read = RERANKED.min(found.len());
+        let texts = found[..n_read].iter().map(|it| it.shown.memory.content.clone()).collect();
+        match self.config.models.rerank(asked.text, texts).await {
+            None => {}
+            Some(Ok(scores)) => {
+                for (it, score) in found.iter_mut().zip(scores) {
+                    it.reranked = Some(score);
+                }
+            }
+            Some(Err(error)) => asked.notices.push(format!("not reranked: {error}")),
+        }
+    }
+
+    /// Deals the ranked candidates out: into the answer, or past it with a reason.
+    async fn hand_out(
+        &self,
+        asked: &Asked<'_>,
+        ranked: Vec<Ranked>,
+        found: Vec<Read>,
+        gains: &HashMap<u32, f32>,
+        acc: &mut Answer,
+    ) -> Result<(), Error> {
+        let mut found: HashMap<u32, Read> =
+            found.into_iter().map(|it| (it.fused.key, it)).collect();
+        let whole = |it: u32| usize::try_from(it).unwrap_or(usize::MAX);
+        let filter = &asked.question.filter;
+        let (mut skip, limit) = (whole(filter.offset), whole(filter.limit));
+        for ranked in ranked {
+            let Some(read) = found.remove(&ranked.fused.key) else { continue };
+            let left_out = ranked.left_out;
+            let hit = hit(asked, ranked, read, gains);
+            let reason = match (left_out, acc.verdict) {
+                (Some(LeftOut::Unsure), _) => Some(PassedOver::Unsure),
+                (Some(LeftOut::OutOfPhase), _) => Some(PassedOver::OutOfPhase),
+                (Some(LeftOut::FilesGone), _) => Some(PassedOver::FilesGone),
+                (None, Verdict::Nothing { .. }) => Some(PassedOver::Irrelevant),
+                (None, _) if skip > 0 || acc.hits.len() >= limit => {
+                    skip = skip.saturating_sub(1);
+                    Some(PassedOver::Beyond)
+                }
+                (None, _) => None,
+            };
+            match reason {
+                Some(reason) => acc.passed_over.push((hit, reason)),
+                None => acc.hits.push(hit),
+            }
+        }
+        if asked.question.without.keeps(Stage::Expand) {
+            self.expand(asked, acc).await?;
+        }
+        Ok(())
+    }
+
+    /// Adds memories that are linked to those given, behind them: they were not asked for, but
+    /// belong to what was.
+    async fn expand(&self, asked: &Asked<'_>, acc: &mut Answer) -> Result<(), Error> {
+        let room = usize::try_from(asked.question.filter.limit).unwrap_or(usize::MAX);
+        let room = room.saturating_sub(acc.hits.len()).min(PULLED);
+        let mut known: Vec<MemoryId> = acc.hits.iter().map(|it| it.shown.memory.id).collect();
+        let mut pulled = Vec::new();
+        for hit in &acc.hits {
+            for relation in &hit.shown.memory.relations {
+                let RelationTarget::Memory(id) = relation.target else { continue };
+                if pulled.len() < room
+                    && relation.kind.pulls()
+                    && !known.contains(&id)
+                    && let Some(read) = self.linked(asked, id).await?
+                {
+                    known.push(id);
+                    pulled.push((read, hit.shown.memory.id));
+                }
+            }
+        }
+        for (read, by) in pulled {
+            let ranked = rank(asked, std::slice::from_ref(&read)).remove(0);
+            let mut hit = hit(asked, ranked, read, &HashMap::new());
+            hit.because.pulled_by = Some(by);
+            acc.hits.push(hit);
+        }
+        Ok(())
+    }
+
+    /// A linked memory, if it may answer at all.
+    async fn linked(&self, asked: &Asked<'_>, id: MemoryId) -> Result<Option<Read>, Error> {
+        for (at, book) in asked.books.iter().enumerate() {
+            let number = read(&book.index).number(id).filter(|it| book.allowed.contains(*it));
+            if let Some(number) = number {
+                let fused = Fused { key: key(at, number), score: 0.0, traces: Vec::new() };
+                return Ok(self.read_candidates(asked, vec![fused]).await?.pop());
+            }
+        }
+        Ok(None)
+    }
+
+    /// The vector of an answer a language model imagines: it may be near what the question is not.
+    async fn imagined(&self, asked: &mut Asked<'_>) -> Option<Vec<f32>> {
+        let embeddings = asked.embeddings.clone()?;
+        let written =
+            self.config.models.write(IMAGINE, asked.text.to_owned(), 160, IMAGINING).await?;
+        let vector = match written {
+            Ok(text) => aside(move || embeddings.embed_query(&text, PATIENCE)).await,
+            Err(error) => Err(error),
+        };
+        vector.map_err(|error| asked.notices.push(format!("no second search: {error}"))).ok()
+    }
+
+    /// Whether a second search with an imagined answer may find what the first did not.
+    fn is_worth_imagining(&self, asked: &Asked<'_>, verdict: &Verdict, found: &[Read]) -> bool {
+        let good = found.iter().filter(|it| it.fused.score > GOOD).count();
+        let poor = good < FEW || matches!(verdict, Verdict::Nothing { .. });
+        poor && self.config.models.can_write()
+            && asked.question.purpose.row().imagines
+            && asked.question.without.keeps(Stage::Hyde)
+            && asked.embeddings.is_some()
+            && !asked.text.trim().is_empty()
+    }
+}
+
+/// One list of what the paths found, and what each gained from its neighbours.
+fn fuse(asked: &Asked<'_>, paths: &Paths) -> (Vec<Fused>, HashMap<u32, f32>) {
+    if asked.terms.is_empty() && paths.dense.is_empty() {
+        return (asked.newest(WEIGHED), HashMap::new());
+    }
+    let without = &asked.question.without;
+    let rule = if without.has(Stage::Scores) { Rule::Ranks } else { Rule::Scores };
+    let mut fused = recall::fuse(paths, asked.class.weights(), rule);
+    if without.has(Stage::Neighbours) {
+        return (fused, HashMap::new());
+    }
+    let beside = |it: u32| {
+        let (book, number) = place(it);
+        let near = read(&asked.books[book].index).beside(number, neighbours::REACH.window());
+        near.into_iter().map(|(number, distance)| (key(book, number), distance)).collect()
+    };
+    let gains = neighbours::raise(&mut fused, neighbours::REACH, beside);
+    (fused, gains)
+}
+
+/// Whether anything is relevant. What nobody asked in words is not judged.
+fn judge(asked: &Asked<'_>, found: &[Read], met: Met) -> Verdict {
+    if asked.text.trim().is_empty() || asked.question.without.has(Stage::Abstain) {
+        return Verdict::Open;
+    }
+    let cosine = |it: &Read| it.fused.trace(Path::Dense).map(|it| it.score);
+    let share = |it: &Read| {
+        #[expect(clippy::cast_precision_loss, reason = "a handful of terms")]
+        let share = |n: usize| n as f32 / asked.terms.len().max(1) as f32;
+        share(shared(&asked.terms, &it.shown.memory).len())
+    };
+    let (crowding, n_memories) = asked.crowd();
+    #[expect(clippy::cast_possible_truncation, reason = "a measure, for comparing")]
+    let mass = met.mass as f32;
+    recall::judge(Evidence {
+        cosine: found.iter().filter_map(cosine).reduce(f32::max).unwrap_or_default(),
+        share: found.iter().map(share).reduce(f32::max).unwrap_or_default(),
+        mass,
+        crowding,
+        n_memories,
+    })
+}
+
+fn rank(asked: &Asked<'_>, found: &[Read]) -> Vec<Ranked> {
+    let question = asked.question;
+    let best = found.iter().map(|it| it.fused.score).fold(f32::MIN_POSITIVE, f32::max);
+    let candidates: Vec<Candidate<'_>> = found
+        .iter()
+        .map(|it| Candidate {
+            memory: &it.shown.memory,
+            standing: it.standing,
+            fused: it.fused.clone(),
+            relevance: it.reranked.unwrap_or(it.fused.score / best.max(1.0)),
+            files_gone: it.files_gone,
+        })
+        .collect();
+    recall::rank(&candidates, question.phase, question.purpose.row(), &question.without)
+}
+
+fn hit(asked: &Asked<'_>, ranked: Ranked, read: Read, gains: &HashMap<u32, f32>) -> Hit {
+    let words = shared(&asked.terms, &read.shown.memory);
+    let mut doubts = Vec::new();
+    if read.files_gone {
+        doubts.push("the files it speaks of are gone".to_owned());
+    }
+    Hit {
+        score: ranked.factors.score,
+        because: Because {
+            neighbours: gains.get(&ranked.fused.key).copied().unwrap_or_default(),
+            traces: ranked.fused.traces,
+            words,
+            factors: ranked.factors,
+            reranked: read.reranked,
+            pulled_by: None,
+            doubts,
+        },
+        shown: read.shown,
+    }
+}

@@ -1,0 +1,244 @@
+//! The public corpora as what a user would have: memories with a date and a session, and questions
+//! with a moment they are asked at.
+
+use std::path::Path;
+
+use model::Timestamp;
+use serde_json::Value;
+
+use crate::data;
+
+/// Something that was said, written or done, with the id it is scored by.
+#[derive(Clone, Debug)]
+pub(crate) struct Doc {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) at: Timestamp,
+    /// Documents with the same number belong to one session, in order.
+    pub(crate) session: Option<u64>,
+    pub(crate) files: Vec<String>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Query {
+    pub(crate) id: String,
+    pub(crate) text: String,
+    pub(crate) at: Timestamp,
+    /// It may be answered with this many documents, from the first: nothing that came later.
+    pub(crate) known: usize,
+}
+
+/// One notebook's worth of documents and the questions put to it.
+#[derive(Clone, Debug)]
+pub(crate) struct Corpus {
+    pub(crate) docs: Vec<Doc>,
+    pub(crate) queries: Vec<Query>,
+}
+
+/// A task as the scorer names it, and how its data is read.
+pub(crate) struct Task {
+    pub(crate) name: &'static str,
+    pub(crate) file: &'static str,
+    pub(crate) read: fn(&Path) -> anyhow::Result<Vec<Corpus>>,
+    /// The numbers that are reported, and what they should be.
+    pub(crate) goals: &'static [(&'static str, f64)],
+}
+
+#[rustfmt::skip]
+pub(crate) const TASKS: &[Task] = &[
+    Task { name: "locomo",      file: "memory_qa/locomo.jsonl.gz",              read: locomo,      goals: &[("recall@10", 78.0), ("ndcg@10", 58.0)] },
+    Task { name: "beam",        file: "memory_qa/beam_100k.jsonl.gz",           read: beam,        goals: &[("recall@10", 62.0)] },
+    Task { name: "cosqa",       file: "code_retrieval/cosqa_codebase.jsonl.gz", read: cosqa,       goals: &[("mrr", 62.0)] },
+    Task { name: "experience:swebench_django", file: "experience/swebench_django.jsonl.gz", read: django, goals: &[("ndcg@10", 38.0)] },
+    Task { name: "longmemeval", file: "memory_qa/longmemeval_s.jsonl.gz",       read: longmemeval, goals: &[("all@5", 85.0), ("hit@5", 97.0)] },
+];
+
+fn locomo(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    let rows = data::rows(&folder.join("memory_qa/locomo.jsonl.gz"))?;
+    Ok(rows.iter().map(of_locomo).collect())
+}
+
+fn of_locomo(row: &Value) -> Corpus {
+    let doc = |it: &Value| Doc {
+        id: text(&it["id"]),
+        text: text(&it["text"]),
+        at: moment(&text(&it["date"])),
+        session: it["session"].as_u64(),
+        files: Vec::new(),
+    };
+    let docs: Vec<Doc> = array(&row["turns"]).iter().map(doc).collect();
+    let last = docs.iter().map(|it| it.at).max().unwrap_or(Timestamp(0));
+    let query = |it: &Value| Query {
+        id: text(&it["qid"]),
+        text: text(&it["question"]),
+        at: last,
+        known: usize::MAX,
+    };
+    let queries = array(&row["questions"]).iter().map(query).collect();
+    Corpus { docs, queries }
+}
+
+fn beam(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    let rows = data::rows(&folder.join("memory_qa/beam_100k.jsonl.gz"))?;
+    Ok(rows.iter().map(of_beam).collect())
+}
+
+fn of_beam(row: &Value) -> Corpus {
+    let mut at = Timestamp(0);
+    let mut docs = Vec::new();
+    for it in array(&row["messages"]) {
+        // Only some messages are dated; the others came right after.
+        if let Some(date) = it["date"].as_str() {
+            at = moment(date);
+        }
+        docs.push(Doc {
+            id: text(&it["id"]),
+            text: text(&it["text"]),
+            at,
+            session: it["batch"].as_u64(),
+            files: Vec::new(),
+        });
+    }
+    let query = |it: &Value| Query {
+        id: text(&it["qid"]),
+        text: text(&it["question"]),
+        at,
+        known: usize::MAX,
+    };
+    let queries = array(&row["questions"]).iter().map(query).collect();
+    Corpus { docs, queries }
+}
+
+fn cosqa(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    let at = moment("2020-01-01");
+    let codes = data::rows(&folder.join("code_retrieval/cosqa_codebase.jsonl.gz"))?;
+    let doc = |it: &Value| {
+        let (session, files) = (None, Vec::new());
+        Doc { id: text(&it["id"]), text: text(&it["code"]), at, session, files }
+    };
+    let queries = data::rows(&folder.join("code_retrieval/cosqa_queries.jsonl.gz"))?;
+    let query = |it: &Value| Query {
+        id: text(&it["qid"]),
+        text: text(&it["question"]),
+        at,
+        known: usize::MAX,
+    };
+    let docs = codes.iter().map(doc).collect();
+    Ok(vec![Corpus { docs, queries: queries.iter().map(query).collect() }])
+}
+
+/// Every task is asked about before it is remembered, with the files it changed.
+fn django(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    let mut rows = data::rows(&folder.join("experience/swebench_django.jsonl.gz"))?;
+    rows.sort_by_key(|it| text(&it["start"]));
+    let doc = |it: &Value| Doc {
+        id: text(&it["id"]),
+        text: text(&it["query"]),
+        at: moment(&text(&it["start"])),
+        session: None,
+        files: array(&it["files"]).iter().map(text).collect(),
+    };
+    let docs: Vec<Doc> = rows.iter().map(doc).collect();
+    let asked = rows.iter().enumerate().filter(|it| it.1["scored"] == true);
+    let query = |(known, it): (usize, &Value)| Query {
+        id: text(&it["id"]),
+        text: text(&it["query"]),
+        at: moment(&text(&it["start"])),
+        known,
+    };
+    let queries = asked.map(query).collect();
+    Ok(vec![Corpus { docs, queries }])
+}
+
+fn longmemeval(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    let rows = data::rows(&folder.join("memory_qa/longmemeval_s.jsonl.gz"))?;
+    Ok(rows.iter().map(of_longmemeval).collect())
+}
+
+/// A memory per turn; a session is found by its best one.
+fn of_longmemeval(row: &Value) -> Corpus {
+    let mut docs = Vec::new();
+    for (number, session) in (0_u64..).zip(array(&row["sessions"])) {
+        for turn in array(&session["turns"]) {
+            docs.push(Doc {
+                id: text(&session["id"]),
+                text: format!("{}: {}", text(&turn["role"]), text(&turn["content"])),
+                at: moment(&text(&session["date"])),
+                session: Some(number),
+                files: Vec::new(),
+            });
+        }
+    }
+    let query = Query {
+        id: text(&row["question_id"]),
+        text: text(&row["question"]),
+        at: moment(&text(&row["question_date"])),
+        known: usize::MAX,
+    };
+    Corpus { docs, queries: vec![query] }
+}
+
+fn array(value: &Value) -> &[Value] {
+    value.as_array().map_or(&[], Vec::as_slice)
+}
+
+fn text(value: &Value) -> String {
+    value.as_str().map_or_else(|| value.to_string(), str::to_owned)
+}
+
+const MONTHS: &[&str] =
+    &["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"];
+
+/// The day in a date of any of the forms the corpora have: `1:56 pm on 8 May, 2023`,
+/// `2023/06/06 (Tue) 08:19`, `2023-04-25T04:07:00`, `March-15-2024`. Hours do not matter here.
+fn moment(date: &str) -> Timestamp {
+    let (mut year, mut month, mut day) = (None, None, None);
+    let words = date.split(|it: char| !it.is_ascii_alphanumeric()).filter(|it| !it.is_empty());
+    let date = date.split_once(" on ").map_or(date, |it| it.1);
+    for word in date
+        .split(|it: char| !it.is_ascii_alphanumeric())
+        .filter(|it| !it.is_empty())
+        .take(words.count())
+    {
+        let named = word.get(..3).map(str::to_ascii_lowercase);
+        let named = named.and_then(|it| MONTHS.iter().position(|month| *month == it));
+        let number = word.trim_end_matches(char::is_alphabetic).split('T').next();
+        let number: Option<i64> = number.and_then(|it| it.parse().ok());
+        match (named, number) {
+            (Some(named), _) => month = month.or(i64::try_from(named + 1).ok()),
+            (None, Some(number)) if number > 1_000 => year = year.or(Some(number)),
+            (None, Some(number)) if month.is_none() && year.is_some() => month = Some(number),
+            (None, Some(number)) => day = day.or(Some(number)),
+            (None, None) => {}
+        }
+    }
+    let days = days(year.unwrap_or(1970), month.unwrap_or(1), day.unwrap_or(1));
+    Timestamp(days * 86_400_000)
+}
+
+/// Days from 1970-01-01 in the Gregorian calendar.
+fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year - era * 400;
+    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn dates_of_every_form_are_read() {
+        for (date, day) in [
+            ("1:56 pm on 8 May, 2023", "2023-05-08"),
+            ("2023/06/06 (Tue) 08:19", "2023-06-06"),
+            ("2023-04-25T04:07:00", "2023-04-25"),
+            ("2016-11-08T17:27:19Z", "2016-11-08"),
+            ("March-15-2024", "2024-03-15"),
+        ] {
+            assert_eq!(moment(date).date(), day, "{date}");
+        }
+    }
+}

@@ -1,0 +1,276 @@
+//! Finding the right memory, through the product's own write and search paths.
+//!
+//! Every corpus becomes a project: its documents are imported as memories, vectors are made as they
+//! always are, and every question is put to the engine as `waylore search` puts it.
+
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use engine::{
+    Config, Engine, Filter, ImportRecord, Intake, Models, OnSecret, Progress, Purpose, Question,
+    Reach, Stage, Taken, Without,
+};
+use model::{
+    Actor, Counters, Flags, Hlc, Kind, MAX_CONTENT, Memory, MemoryId, MemoryType, PerMille,
+    ProjectPath, Scope, SessionId, SoftStates, Source, Timestamp, Visibility,
+};
+use serde_json::{Value, json};
+
+use crate::corpus::{Corpus, Doc, Query, TASKS, Task};
+use crate::{data, report};
+
+/// How many documents are ranked for the scorer.
+const RANKED: u32 = 60;
+
+pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
+    let args: Vec<String> = std::env::args().collect();
+    let given = |name: &str| args.iter().skip_while(|it| *it != name).nth(1).cloned();
+    let only = given("--only");
+    let without = stages(given("--without").as_deref().unwrap_or_default())?;
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
+    for task in TASKS.iter().filter(|it| only.as_ref().is_none_or(|only| it.name.contains(only))) {
+        if !data::is_present(&folder.join(task.file)) {
+            continue;
+        }
+        let corpora = (task.read)(folder)?;
+        let runs = if args.iter().any(|it| it == "--ablate") {
+            ablations()
+        } else {
+            vec![without.clone()]
+        };
+        runtime.block_on(measure(folder, task, &corpora, &runs))?;
+    }
+    Ok(())
+}
+
+fn stages(words: &str) -> anyhow::Result<Without> {
+    let words = words.split(',').filter(|it| !it.is_empty());
+    let stages: Result<Vec<Stage>, _> = words.map(Stage::parse).collect();
+    Ok(Without(stages.map_err(|it| anyhow::anyhow!("{it}"))?))
+}
+
+/// Everything, then everything but one stage.
+fn ablations() -> Vec<Without> {
+    use Stage::{Abstain, Dense, Habit, Keyword, Neighbours, Scores};
+    let mut res = vec![Without::default()];
+    res.extend([Dense, Keyword, Scores, Neighbours, Habit, Abstain].map(|it| Without(vec![it])));
+    res
+}
+
+async fn measure(
+    folder: &Path,
+    task: &Task,
+    corpora: &[Corpus],
+    runs: &[Without],
+) -> anyhow::Result<()> {
+    let mut ranked: Vec<Vec<Value>> = vec![Vec::new(); runs.len()];
+    let (mut writing, mut asking, mut n_docs, mut n_queries) =
+        (Duration::ZERO, Duration::ZERO, 0, 0);
+    for corpus in corpora {
+        let mut world = World::new(corpus).await?;
+        let mut queries = corpus.queries.clone();
+        queries.sort_by_key(|it| it.known);
+        for query in &queries {
+            let started = Instant::now();
+            world.remember_up_to(query.known).await?;
+            writing += started.elapsed();
+            for (run, without) in runs.iter().enumerate() {
+                let started = Instant::now();
+                let ids = world.ask(query, without).await?;
+                asking += started.elapsed();
+                ranked[run].push(json!({ "qid": query.id, "ranked": ids }));
+                n_queries += 1;
+            }
+        }
+        n_docs += corpus.docs.len();
+    }
+    println!(
+        "{}: {n_docs} documents written in {:.1} s, {n_queries} questions, {:.1} ms each",
+        task.name,
+        writing.as_secs_f64(),
+        1000.0 * asking.as_secs_f64() / f64::from(n_queries.max(1)),
+    );
+    for (without, rows) in runs.iter().zip(ranked) {
+        let output =
+            report::folder()?.join(format!("recall-{}.jsonl", task.name.replace(':', "-")));
+        let lines: Vec<String> = rows.iter().map(|it| format!("{it}\n")).collect();
+        std::fs::write(&output, lines.concat())?;
+        let score = report::score(folder, task.name, &output)?;
+        let mut line = String::new();
+        for (name, goal) in task.goals {
+            let value = score["ALL"][*name].as_f64().unwrap_or_default();
+            let _ = write!(line, "  {name} {value:.1} (goal {goal:.0})");
+        }
+        let left_out: Vec<&str> = without.0.iter().map(|it| it.slug()).collect();
+        println!(
+            "  {:<24}{line}",
+            if left_out.is_empty() {
+                "everything".to_owned()
+            } else {
+                format!("without {}", left_out.join(", "))
+            }
+        );
+    }
+    Ok(())
+}
+
+/// A project that holds one corpus.
+struct World<'a> {
+    corpus: &'a Corpus,
+    engine: Engine,
+    n_known: usize,
+    /// Which documents a memory was made of: the same text twice is one memory.
+    made_of: HashMap<MemoryId, Vec<String>>,
+    _dir: tempfile::TempDir,
+}
+
+impl<'a> World<'a> {
+    async fn new(corpus: &'a Corpus) -> anyhow::Result<Self> {
+        let dir = tempfile::tempdir()?;
+        let project = dir.path().join("project");
+        std::fs::create_dir(&project)?;
+        let config = Config {
+            data: dir.path().join("data"),
+            key: None,
+            home: None,
+            types: Vec::new(),
+            models: Models::built_in(),
+            random,
+        };
+        let now = corpus.docs.first().map_or(Timestamp(0), |it| it.at);
+        let engine = Engine::open(config, &project, now).await?;
+        Ok(Self { corpus, engine, n_known: 0, made_of: HashMap::new(), _dir: dir })
+    }
+
+    /// Remembers documents until `n_docs` are known, as an import a person vouches for.
+    async fn remember_up_to(&mut self, n_docs: usize) -> anyhow::Result<()> {
+        let n_docs = n_docs.min(self.corpus.docs.len());
+        if n_docs <= self.n_known {
+            return Ok(());
+        }
+        let fresh = &self.corpus.docs[self.n_known..n_docs];
+        let (mut records, mut of) = (Vec::new(), Vec::new());
+        for doc in fresh {
+            for part in parts(&doc.text) {
+                let memory = Ok(Box::new(memory(doc, part)));
+                records.push(ImportRecord { at: records.len() + 1, memory });
+                of.push(doc.id.clone());
+            }
+        }
+        let how = Intake {
+            file: "corpus".to_owned(),
+            reach: Reach::Project,
+            vouched: true,
+            skip: true,
+            on_secret: OnSecret::Redact,
+            dry_run: false,
+        };
+        let imported = self.engine.import(records, how).await?;
+        let refused: Vec<usize> = imported.problems.iter().map(|it| it.at).collect();
+        let mut at = 0;
+        for taken in imported.taken {
+            at += 1;
+            while refused.contains(&at) {
+                at += 1;
+            }
+            let (Taken::Added(id) | Taken::Known(id) | Taken::Erased(id)) = taken;
+            self.made_of.entry(id).or_default().push(of[at - 1].clone());
+        }
+        self.engine.embed_all(&Progress::default()).await?;
+        self.n_known = n_docs;
+        Ok(())
+    }
+
+    async fn ask(&mut self, query: &Query, without: &Without) -> anyhow::Result<Vec<String>> {
+        self.engine.set_now(query.at);
+        let question = Question {
+            text: query.text.clone(),
+            filter: Filter::standing(RANKED),
+            reach: None,
+            phase: None,
+            purpose: Purpose::Search,
+            without: without.clone(),
+        };
+        let answer = self.engine.recall(&question).await?;
+        let mut res: Vec<String> = Vec::new();
+        for hit in answer.hits {
+            for id in self.made_of.get(&hit.shown.memory.id).into_iter().flatten() {
+                if !res.contains(id) {
+                    res.push(id.clone());
+                }
+            }
+        }
+        Ok(res)
+    }
+}
+
+/// A document that is too long for one memory becomes several, cut between lines or words.
+fn parts(text: &str) -> Vec<&str> {
+    let mut res = Vec::new();
+    let mut rest = text.trim();
+    while rest.len() > MAX_CONTENT {
+        let mut limit = MAX_CONTENT;
+        while !rest.is_char_boundary(limit) {
+            limit -= 1;
+        }
+        let head = &rest[..limit];
+        let cut =
+            ["\n\n", "\n", " "].iter().find_map(|it| head.rfind(it).filter(|at| *at > limit / 2));
+        let (part, more) = rest.split_at(cut.unwrap_or(limit));
+        res.push(part);
+        rest = more.trim_start();
+    }
+    res.push(rest);
+    res
+}
+
+fn memory(doc: &Doc, text: &str) -> Memory {
+    let session = |it: u64| {
+        let mut bytes = [0; 10];
+        bytes[2..].copy_from_slice(&it.to_be_bytes());
+        SessionId::new(doc.at, bytes)
+    };
+    Memory {
+        id: MemoryId::new(doc.at, random()),
+        project: None,
+        kind: MemoryType::Core(Kind::ModuleInsight),
+        source: Source::UserTaught,
+        scope: Scope::Global,
+        visibility: Visibility::Personal,
+        content: text.to_owned(),
+        summary: String::new(),
+        citation: String::new(),
+        confidence: PerMille::new(900),
+        tags: Vec::new(),
+        files: doc.files.iter().filter_map(|it| ProjectPath::parse(it).ok()).collect(),
+        modules: Vec::new(),
+        anchors: Vec::new(),
+        work_unit: None,
+        session: doc.session.map(session),
+        provenance: Vec::new(),
+        commit: None,
+        branch: None,
+        relations: Vec::new(),
+        half_life_days: None,
+        flags: Flags { user_verified: true, ..Flags::default() },
+        states: SoftStates::default(),
+        payload: None,
+        created_by: Actor::User,
+        created_at: doc.at,
+        updated_at: doc.at,
+        version: 0,
+        hlc: Hlc::default(),
+        counters: Counters::default(),
+    }
+}
+
+/// Distinct bytes; which ones does not matter.
+fn random() -> [u8; 10] {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut res = [0; 10];
+    res[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    res
+}
