@@ -8,6 +8,7 @@ mod clock;
 mod crowd;
 mod embed;
 mod process;
+mod recall;
 mod scan;
 mod store;
 mod table;
@@ -28,14 +29,18 @@ const BENCHES: &[Bench] = &[
     Bench { name: "crowd", run: crowd::run },
     Bench { name: "secrets", run: scan::run },
     Bench { name: "embed", run: embed::run },
+    Bench { name: "recall", run: recall::run },
 ];
+
+/// Only when asked for by name: minutes of work and gigabytes of room.
+const LARGE: &[Bench] = &[Bench { name: "recall-million", run: recall::run_million }];
 
 fn main() -> anyhow::Result<()> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
     let mut rows = Vec::new();
-    for bench in
-        BENCHES.iter().filter(|it| asked.is_empty() || asked.iter().any(|name| name == it.name))
-    {
+    let named = |it: &&Bench| asked.iter().any(|name| name == it.name);
+    let usual = BENCHES.iter().filter(|it| asked.is_empty() || named(it));
+    for bench in usual.chain(LARGE.iter().filter(named)) {
         rows.extend((bench.run)()?);
     }
     println!("{}", table::render(&rows));

@@ -11,7 +11,7 @@ use store::{Action, Batch, Change, DataDir, Filter, Key, Store};
 use crate::clock::{show, times};
 use crate::table::{Row, row};
 
-const NOW: Timestamp = Timestamp(1_794_700_800_000);
+pub(crate) const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
 pub(crate) struct Site {
     pub(crate) dir: tempfile::TempDir,
@@ -33,18 +33,23 @@ impl Site {
     }
 
     fn fill(&self, store: &Store, from: u32, n: u32) -> Vec<MemoryId> {
-        let changes = (from..from + n).map(|it| Change::Insert(Box::new(memory(it)))).collect();
-        let batch = Batch {
-            key: None,
-            action: Action::Import,
-            actor: Actor::User,
-            detail: None,
-            now: NOW,
-            after: Hlc::default(),
-            changes,
-        };
-        self.wait(store.apply(batch)).expect("a benchmark's store accepts its memories").ids
+        self.wait(fill(store, (from..from + n).map(memory).collect()))
     }
+}
+
+/// Writes memories in one transaction.
+pub(crate) async fn fill(store: &Store, memories: Vec<Memory>) -> Vec<MemoryId> {
+    let changes = memories.into_iter().map(|it| Change::Insert(Box::new(it))).collect();
+    let batch = Batch {
+        key: None,
+        action: Action::Import,
+        actor: Actor::User,
+        detail: None,
+        now: NOW,
+        after: Hlc::default(),
+        changes,
+    };
+    store.apply(batch).await.expect("a benchmark's store accepts its memories").ids
 }
 
 pub(crate) fn run() -> anyhow::Result<Vec<Row>> {

@@ -14,6 +14,8 @@ pub(crate) struct Doc {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) at: Timestamp,
+    /// Whether an agent wrote it rather than the person.
+    pub(crate) by_agent: bool,
     /// Documents with the same number belong to one session, in order.
     pub(crate) session: Option<u64>,
     pub(crate) files: Vec<String>,
@@ -63,6 +65,7 @@ fn of_locomo(row: &Value) -> Corpus {
         id: text(&it["id"]),
         text: text(&it["text"]),
         at: moment(&text(&it["date"])),
+        by_agent: false,
         session: it["session"].as_u64(),
         files: Vec::new(),
     };
@@ -95,6 +98,7 @@ fn of_beam(row: &Value) -> Corpus {
             id: text(&it["id"]),
             text: text(&it["text"]),
             at,
+            by_agent: it["role"] == "assistant",
             session: it["batch"].as_u64(),
             files: Vec::new(),
         });
@@ -113,8 +117,8 @@ fn cosqa(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
     let at = moment("2020-01-01");
     let codes = data::rows(&folder.join("code_retrieval/cosqa_codebase.jsonl.gz"))?;
     let doc = |it: &Value| {
-        let (session, files) = (None, Vec::new());
-        Doc { id: text(&it["id"]), text: text(&it["code"]), at, session, files }
+        let (by_agent, session, files) = (false, None, Vec::new());
+        Doc { id: text(&it["id"]), text: text(&it["code"]), at, by_agent, session, files }
     };
     let queries = data::rows(&folder.join("code_retrieval/cosqa_queries.jsonl.gz"))?;
     let query = |it: &Value| Query {
@@ -135,6 +139,7 @@ fn django(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
         id: text(&it["id"]),
         text: text(&it["query"]),
         at: moment(&text(&it["start"])),
+        by_agent: false,
         session: None,
         files: array(&it["files"]).iter().map(text).collect(),
     };
@@ -164,6 +169,7 @@ fn of_longmemeval(row: &Value) -> Corpus {
                 id: text(&session["id"]),
                 text: format!("{}: {}", text(&turn["role"]), text(&turn["content"])),
                 at: moment(&text(&session["date"])),
+                by_agent: turn["role"] == "assistant",
                 session: Some(number),
                 files: Vec::new(),
             });

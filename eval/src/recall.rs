@@ -53,9 +53,12 @@ fn stages(words: &str) -> anyhow::Result<Without> {
 
 /// Everything, then everything but one stage.
 fn ablations() -> Vec<Without> {
-    use Stage::{Abstain, Dense, Habit, Keyword, Neighbours, Scores};
+    use Stage::{Abstain, Dates, Dense, Habit, Keyword, Neighbours, Scores, Trust};
     let mut res = vec![Without::default()];
-    res.extend([Dense, Keyword, Scores, Neighbours, Habit, Abstain].map(|it| Without(vec![it])));
+    res.extend(
+        [Dense, Keyword, Scores, Neighbours, Dates, Habit, Trust, Abstain]
+            .map(|it| Without(vec![it])),
+    );
     res
 }
 
@@ -236,7 +239,8 @@ fn memory(doc: &Doc, text: &str) -> Memory {
         id: MemoryId::new(doc.at, random()),
         project: None,
         kind: MemoryType::Core(Kind::ModuleInsight),
-        source: Source::UserTaught,
+        // What an agent said was only watched; what the person said is theirs.
+        source: if doc.by_agent { Source::ObserverInferred } else { Source::UserTaught },
         scope: Scope::Global,
         visibility: Visibility::Personal,
         content: text.to_owned(),

@@ -1,6 +1,6 @@
 //! Looking things up: by id, by filter, by words. Reads the project's notebook and the user's.
 
-use model::{Memory, MemoryId, PerMille, RelationTarget, current_confidence, words};
+use model::{Memory, MemoryId, PerMille, RelationTarget, current_confidence};
 use store::Filter;
 
 use crate::correct::EXCLUDE;
@@ -136,9 +136,15 @@ pub(crate) fn expression(terms: &[String], joined: &str) -> String {
     quoted.join(joined)
 }
 
-/// The terms that occur in the memory's searchable text.
+/// The terms that occur in the memory: in its text, its tags or the names of its files. Parts of an
+/// identifier stand in it as they are.
 pub(crate) fn shared(terms: &[String], memory: &Memory) -> Vec<String> {
-    let text = words::search_text(&memory.content, &memory.tags, &memory.files);
-    let text = format!("{} {} {}", text.content, text.tags, text.files).to_lowercase();
+    let mut text = memory.content.to_lowercase();
+    for it in
+        memory.tags.iter().map(String::as_str).chain(memory.files.iter().map(|it| it.as_str()))
+    {
+        text.push(' ');
+        text.push_str(&it.to_lowercase());
+    }
     terms.iter().filter(|it| text.contains(it.as_str())).cloned().collect()
 }

@@ -3,7 +3,8 @@
 //! Nothing is loaded, opened or asked before it is needed. What is computed or waited for leaves the
 //! caller's runtime here.
 
-use std::sync::Arc;
+use std::collections::VecDeque;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use infer::{
@@ -17,6 +18,9 @@ use tokio::task;
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
 /// What a written answer may take: somebody asked for it and waits.
 pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(60);
+
+/// How many questions' vectors are kept.
+const QUESTIONS: usize = 256;
 
 /// Where vectors come from.
 #[derive(Clone)]
@@ -32,6 +36,8 @@ pub enum VectorSource {
 pub struct Models {
     source: VectorSource,
     opened: Arc<OnceCell<Result<Embeddings, infer::Error>>>,
+    /// The vectors of the last questions, newest last: agents ask the same again and again.
+    asked: Arc<Mutex<VecDeque<(String, Vec<f32>)>>>,
     reranker: Option<Reranker>,
     generator: Option<Generator>,
 }
@@ -42,7 +48,7 @@ impl Models {
         reranker: Option<Reranker>,
         generator: Option<Generator>,
     ) -> Self {
-        Self { source, opened: Arc::default(), reranker, generator }
+        Self { source, opened: Arc::default(), asked: Arc::default(), reranker, generator }
     }
 
     /// The built-in model alone.
@@ -86,6 +92,26 @@ impl Models {
             }
         };
         self.opened.get_or_init(open).await.clone()
+    }
+
+    /// The vector of a question.
+    pub(crate) async fn query(&self, text: &str) -> Result<Vec<f32>, infer::Error> {
+        let embeddings = self.embeddings().await?;
+        if let Some(known) = self.last_questions().iter().find(|it| it.0 == text) {
+            return Ok(known.1.clone());
+        }
+        let question = text.to_owned();
+        let vector = aside(move || embeddings.embed_query(&question, PATIENCE)).await?;
+        let mut asked = self.last_questions();
+        asked.push_back((text.to_owned(), vector.clone()));
+        if asked.len() > QUESTIONS {
+            asked.pop_front();
+        }
+        Ok(vector)
+    }
+
+    fn last_questions(&self) -> MutexGuard<'_, VecDeque<(String, Vec<f32>)>> {
+        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// How well each text answers the question, from 0 to 1; `None` without a reranker.

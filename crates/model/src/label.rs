@@ -47,6 +47,18 @@ closed! {
     }
 }
 
+closed! {
+    /// What a vector was made of.
+    pub enum Grain : "grain" {
+        /// A memory's text, or a part of it when it is long.
+        Part = "part",
+        /// One sentence: a question is often about one of several.
+        Sentence = "sentence",
+        /// A text that is code. Unlike `part`, its words say less than its meaning.
+        Code = "code",
+    }
+}
+
 /// Who created or changed something: the audit trail's first column.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {

@@ -36,7 +36,7 @@ pub use event::{
 };
 pub use id::{MemoryId, ProjectId, SessionId};
 pub use kind::{CustomType, CustomTypeError, Kind, KindRow, MemoryType};
-pub use label::{Actor, Scope, Source, Visibility};
+pub use label::{Actor, Grain, Scope, Source, Visibility};
 pub use lifecycle::{
     DAY, DECAY_FLOOR_HALF_LIVES, LONGEST_GAP, QuietSpan, RESTORABLE, age, current_confidence,
 };

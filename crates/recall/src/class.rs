@@ -2,6 +2,8 @@
 
 use model::{closed, words};
 
+use crate::fuse::Path;
+
 closed! {
     /// The kind of a question.
     pub enum Class : "class" {
@@ -29,7 +31,27 @@ impl Class {
             //                         dense keyword graph
             Self::Identifier => weights(200,  500,    300),
             Self::Structural => weights(150,  250,    600),
-            Self::Semantic   => weights(450,  350,    200),
+            Self::Semantic   => weights(520,  280,    200),
+        }
+    }
+
+    /// The same for memories that are code. Words of a question rarely stand in code; only who
+    /// names an identifier means the word itself.
+    #[rustfmt::skip]
+    pub const fn weights_for_code(self) -> Weights {
+        match self {
+            Self::Semantic => weights(720, 80, 200),
+            Self::Identifier | Self::Structural => self.weights(),
+        }
+    }
+}
+
+impl Weights {
+    pub(crate) const fn of(self, path: Path) -> u16 {
+        match path {
+            Path::Dense => self.dense,
+            Path::Keyword => self.keyword,
+            Path::Graph => self.graph,
         }
     }
 }
@@ -44,6 +66,7 @@ const _: () = {
     let mut i = 0;
     while i < Class::ALL.len() {
         Class::ALL[i].weights();
+        Class::ALL[i].weights_for_code();
         i += 1;
     }
 };
@@ -144,7 +167,6 @@ mod tests {
             "why does the login fail after a restart",
             "the retry limit of verifyJwt was raised because of flaky tests",
             "How are you?",
-            "a.b c",
             "JSON parsing",
             "?!?",
         ] {

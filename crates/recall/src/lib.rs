@@ -11,6 +11,7 @@ mod codes;
 mod nearest;
 mod slots;
 
+pub mod dates;
 mod fuse;
 mod lie;
 pub mod neighbours;

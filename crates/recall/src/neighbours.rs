@@ -1,54 +1,72 @@
 //! What was learned next to a good answer, in the same session, is more likely to belong to it.
 //!
-//! Every candidate passes a share of its score on to those written right before and after it. One
-//! pass, from the scores as they were: nothing echoes.
+//! Every candidate passes a share of its score on to those written right before and after it, and
+//! the best of a session lifts the rest of it a little. One pass, from the scores as they were:
+//! nothing echoes.
 
 use std::collections::HashMap;
 
 use crate::fuse::{Fused, sort};
 
-/// What a memory passes on, in thousandths, by how many places away and on which side.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Reach {
-    pub after: &'static [u16],
-    pub before: &'static [u16],
+/// What a candidate passes on, in thousandths, to what was written after it and before it, by how
+/// many places away. Questions are followed by their answers, so more goes to what comes after.
+const AFTER: [u16; 2] = [300, 300];
+const BEFORE: [u16; 2] = [200, 200];
+/// What the best of a session passes on to the others of it.
+const SESSION: u16 = 200;
+
+/// How many places a score reaches.
+pub const WINDOW: usize = AFTER.len();
+
+/// A memory's place in its session.
+#[derive(Clone, Debug, Default)]
+pub struct Place {
+    pub session: u32,
+    /// Those around it, with their distance: positive for what was written after it.
+    pub beside: Vec<(u32, isize)>,
 }
 
-/// Questions are followed by their answers, so more is passed on to what comes after.
-pub const REACH: Reach = Reach { after: &[300, 300], before: &[200, 200] };
-
-impl Reach {
-    /// How many places a score reaches at most.
-    pub const fn window(self) -> usize {
-        if self.after.len() > self.before.len() { self.after.len() } else { self.before.len() }
-    }
-}
-
-/// Raises candidates by what their neighbours pass on. `beside` names the neighbours of a key with
-/// their distance: positive for what was written after it. Best first, ties by key; says what each
-/// gained.
+/// Raises candidates by what their neighbours pass on; neighbours that were no candidates come in
+/// with the score `own` gives them. Best first, ties by key; says what each gained.
 pub fn raise(
-    fused: &mut [Fused],
-    reach: Reach,
-    beside: impl Fn(u32) -> Vec<(u32, isize)>,
+    fused: &mut Vec<Fused>,
+    place: impl Fn(u32) -> Option<Place>,
+    own: impl Fn(u32) -> Option<Fused>,
 ) -> HashMap<u32, f32> {
-    let places: HashMap<u32, usize> =
-        fused.iter().enumerate().map(|(at, it)| (it.key, at)).collect();
     let mut gains: HashMap<u32, f32> = HashMap::new();
+    let mut best: HashMap<u32, f32> = HashMap::new();
+    let mut sessions: HashMap<u32, u32> = HashMap::new();
     for from in fused.iter() {
-        for (to, distance) in beside(from.key) {
-            let shares = if distance > 0 { reach.after } else { reach.before };
+        let Some(place) = place(from.key) else { continue };
+        let of_session = best.entry(place.session).or_default();
+        *of_session = of_session.max(from.score);
+        sessions.insert(from.key, place.session);
+        for (to, distance) in place.beside {
+            let shares = if distance > 0 { AFTER } else { BEFORE };
             let share = distance.unsigned_abs().checked_sub(1).and_then(|it| shares.get(it));
-            if let (Some(share), true) = (share, places.contains_key(&to)) {
-                *gains.entry(to).or_default() += from.score * f32::from(*share) / 1000.0;
-            }
+            *gains.entry(to).or_default() += from.score * share.map_or(0.0, |it| part(*it));
+            sessions.insert(to, place.session);
         }
     }
+    let known: HashMap<u32, ()> = fused.iter().map(|it| (it.key, ())).collect();
+    fused.extend(gains.keys().filter(|it| !known.contains_key(it)).filter_map(|it| own(*it)));
+    let mut raised = HashMap::new();
     for it in fused.iter_mut() {
-        it.score += gains.get(&it.key).copied().unwrap_or_default();
+        let beside = gains.get(&it.key).copied().unwrap_or_default();
+        let session = sessions.get(&it.key).and_then(|it| best.get(it)).copied();
+        let session = session.filter(|_| it.score + beside > 0.0).unwrap_or_default();
+        let gain = beside + part(SESSION) * session;
+        it.score += gain;
+        if gain > 0.0 {
+            raised.insert(it.key, gain);
+        }
     }
     sort(fused);
-    gains
+    raised
+}
+
+fn part(thousandths: u16) -> f32 {
+    f32::from(thousandths) / 1000.0
 }
 
 #[cfg(test)]
@@ -59,29 +77,45 @@ mod tests {
         scores.iter().map(|&(key, score)| Fused { key, score, traces: Vec::new() }).collect()
     }
 
-    /// All keys in one session, in order.
-    fn in_a_row(key: u32) -> Vec<(u32, isize)> {
-        let near = [-2_isize, -1, 1, 2];
-        near.iter()
-            .filter_map(|it| Some((key.checked_add_signed(i32::try_from(*it).ok()?)?, *it)))
-            .collect()
+    /// Keys below 50 in one session, in order; the others alone.
+    fn place(key: u32) -> Option<Place> {
+        let near = |it: &i32| Some((key.checked_add_signed(*it)?, *it as isize));
+        let beside = [-2, -1, 1, 2].iter().filter_map(near).collect();
+        (key < 50).then_some(Place { session: 1, beside })
+    }
+
+    fn stranger(key: u32) -> Option<Fused> {
+        Some(Fused { key, score: 0.1, traces: Vec::new() })
     }
 
     #[test]
     fn an_answer_next_to_a_good_one_rises_above_a_lonely_one() {
-        let mut list = fused(&[(10, 1.0), (50, 0.6), (11, 0.5)]);
-        let gains = raise(&mut list, REACH, in_a_row);
+        let mut list = fused(&[(10, 1.0), (50, 0.7), (11, 0.5)]);
+        raise(&mut list, place, |_| None);
         let order: Vec<u32> = list.iter().map(|it| it.key).collect();
         assert_eq!(order, [10, 11, 50]);
-        assert!((gains[&11] - 0.3).abs() < 1e-6 && !gains.contains_key(&50));
     }
 
     #[test]
-    fn nothing_echoes_and_nobody_new_appears() {
+    fn nothing_echoes() {
         let mut list = fused(&[(1, 1.0), (2, 1.0)]);
-        raise(&mut list, REACH, in_a_row);
+        let gains = raise(&mut list, place, |_| None);
         assert_eq!(list.len(), 2);
-        assert!((list[0].score - 1.3).abs() < 1e-6 && list[0].key == 2);
-        assert!((list[1].score - 1.2).abs() < 1e-6);
+        assert!((gains[&2] - 0.5).abs() < 1e-6 && (gains[&1] - 0.4).abs() < 1e-6);
+    }
+
+    #[test]
+    fn neighbours_come_in_behind_what_pulled_them() {
+        let mut list = fused(&[(10, 1.0)]);
+        raise(&mut list, place, stranger);
+        let order: Vec<u32> = list.iter().map(|it| it.key).collect();
+        assert_eq!(order, [10, 11, 12, 8, 9]);
+    }
+
+    #[test]
+    fn what_stands_alone_stays_as_it_is() {
+        let mut list = fused(&[(50, 0.5), (60, 0.4)]);
+        assert!(raise(&mut list, place, stranger).is_empty());
+        assert_eq!(list.len(), 2);
     }
 }

@@ -39,8 +39,7 @@ impl Purpose {
             //                  relevance recency frequency least automatic reranks imagines
             Self::Search => row(960,      25,     15,       0,    false,    true,   true),
             Self::Start  => row(600,      250,    150,      400,  true,     true,   false),
-            Self::File   => row(600,      250,    150,      400,  true,     false,  false),
-            Self::Step   => row(600,      250,    150,      400,  true,     false,  false),
+            Self::File | Self::Step => row(600,      250,    150,      400,  true,     false,  false),
         }
     }
 

@@ -39,8 +39,7 @@ impl Volatility {
         match self {
             Self::Source   => 100,
             Self::Settings => 60,
-            Self::Prose    => 30,
-            Self::Unknown  => 30,
+            Self::Prose | Self::Unknown => 30,
         }
     }
 

@@ -15,6 +15,8 @@ closed! {
         Scores = "scores",
         /// What was learned next to a good answer in the same session rises with it.
         Neighbours = "neighbours",
+        /// A date in the question speaks for memories from about then.
+        Dates = "dates",
         /// How recent a memory is, and how often it was of use.
         Habit = "habit",
         /// What the phase of work asks for.

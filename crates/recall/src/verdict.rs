@@ -3,15 +3,15 @@
 /// What speaks for the best candidates, whatever their order.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Evidence {
-    /// The best cosine with the question.
-    pub cosine: f32,
-    /// The largest share of the question's terms that one candidate holds.
+    /// The best cosine with the question; `None` when no vectors could be compared.
+    pub cosine: Option<f32>,
+    /// The largest share of the weight of the question's terms that one candidate holds.
     pub share: f32,
     /// The largest weight of the terms one candidate holds, rare terms counting more.
     pub mass: f32,
     /// How close two memories of the notebook are on average.
     pub crowding: f32,
-    pub n_memories: usize,
+    pub n_vectors: usize,
 }
 
 /// The decision, with the numbers it rests on.
@@ -30,18 +30,62 @@ pub enum Verdict {
     Open,
 }
 
-/// Decides whether anything is relevant. Fitted on questions about other things than the notebook.
+/// Where vectors cannot be asked, a memory that holds this share of the words is an answer.
+const BY_WORDS: f32 = 0.5;
+/// Who holds all of the words is an answer, whatever its vector says.
+const ALL_WORDS: f32 = 0.999;
+
+/// Decides whether anything is relevant.
 ///
-/// A question meets something nearer by chance where memories are crowded and where there are many.
+/// A question meets something near by chance where memories are crowded and where there are many.
+/// The constants were fitted on questions about other things than the notebook's; see the evaluation.
 pub fn judge(evidence: Evidence) -> Verdict {
-    let Evidence { cosine, share, mass, crowding, n_memories } = evidence;
+    let Evidence { cosine, share, mass, crowding, n_vectors } = evidence;
     #[expect(clippy::cast_precision_loss, reason = "only its logarithm counts")]
-    let many = (n_memories.max(1) as f32).ln();
-    let strength = cosine + 0.06 * share + 0.20 * mass / (mass + 10.0);
-    let needed = 0.49 + 0.33 * crowding + 0.02 * many;
-    if strength < needed {
+    let many = (n_vectors.max(1) as f32).ln();
+    let (strength, needed) = match cosine {
+        Some(cosine) => (
+            cosine + 0.05 * share + 0.15 * mass / (mass + 10.0),
+            0.505 + 0.25 * crowding + 0.02 * many,
+        ),
+        None => (share, BY_WORDS),
+    };
+    if strength < needed && share < ALL_WORDS {
         Verdict::Nothing { strength, needed }
     } else {
         Verdict::Answered { strength, needed }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const EVIDENCE: Evidence =
+        Evidence { cosine: Some(0.6), share: 0.2, mass: 2.0, crowding: 0.56, n_vectors: 1_000 };
+
+    fn is_answered(evidence: Evidence) -> bool {
+        matches!(judge(evidence), Verdict::Answered { .. })
+    }
+
+    #[test]
+    fn a_stranger_is_no_answer_and_a_near_one_is() {
+        assert!(!is_answered(EVIDENCE));
+        assert!(is_answered(Evidence { cosine: Some(0.85), ..EVIDENCE }));
+    }
+
+    #[test]
+    fn where_memories_are_crowded_more_is_needed() {
+        let near = Evidence { cosine: Some(0.78), ..EVIDENCE };
+        assert!(is_answered(Evidence { crowding: 0.3, n_vectors: 20, ..near }));
+        assert!(!is_answered(Evidence { crowding: 0.7, n_vectors: 100_000, ..near }));
+    }
+
+    #[test]
+    fn words_decide_where_there_are_no_vectors_or_all_of_them_are_there() {
+        let words = Evidence { cosine: None, ..EVIDENCE };
+        assert!(!is_answered(words));
+        assert!(is_answered(Evidence { share: 0.6, ..words }));
+        assert!(is_answered(Evidence { share: 1.0, ..EVIDENCE }));
     }
 }

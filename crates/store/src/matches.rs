@@ -10,7 +10,7 @@ use crate::check::Finding;
 use crate::filter::Filter;
 use crate::memories::Read;
 use crate::query::{Db, Query, both, local};
-use crate::rank;
+use crate::rank::Closeness;
 use crate::row::{columns, read_memory};
 
 /// A memory that holds some of the words.
@@ -21,6 +21,8 @@ pub struct Match {
     pub score: f64,
     /// The weight of the terms it holds, rare ones counting more.
     pub mass: f64,
+    /// Their share in the weight of all terms.
+    pub share: f64,
 }
 
 #[cfg(feature = "replay")]
@@ -56,8 +58,9 @@ pub(crate) fn matches(
     wanted: &Wanted<impl Fn(i64) -> bool>,
 ) -> Result<Vec<Match>, Error> {
     let read = |row: &rusqlite::Row<'_>| {
-        let (score, mass) = rank::read(row.get_ref(1)?.as_blob()?).unwrap_or_default();
-        Ok(Match { n: row.get(0)?, score, mass })
+        let Closeness { score, mass, whole } =
+            Closeness::read(row.get_ref(1)?.as_blob()?).unwrap_or_default();
+        Ok(Match { n: row.get(0)?, score, mass, share: mass / whole.max(f64::MIN_POSITIVE) })
     };
     let mut res = db.select(&MATCHES, &[&expression], read)?;
     res.retain(|it| (wanted.may_answer)(it.n));

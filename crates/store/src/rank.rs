@@ -21,19 +21,36 @@ use rusqlite::ffi::{
 /// How soon another occurrence of a term stops to matter.
 const K1: f64 = 0.8;
 /// How much the length of a row counts against it.
-const B: f64 = 0.4;
+const B: f64 = 0.5;
 /// What an occurrence counts in each column: content, tags, files.
 const COLUMNS: [f64; 3] = [1.0, 0.6, 0.8];
-/// What a term counts that most rows hold.
-const COMMON: f64 = 1e-6;
-
 /// The name under which statements call it: `closeness(memories_fts)`.
 const NAME: &[u8] = b"closeness\0";
 
-/// What a row says about the terms: 16 bytes, score and weight of the terms it holds.
-pub(crate) fn read(blob: &[u8]) -> Option<(f64, f64)> {
-    let (score, mass) = blob.split_first_chunk::<8>()?;
-    Some((f64::from_le_bytes(*score), f64::from_le_bytes(mass.try_into().ok()?)))
+/// What a row says about the terms.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Closeness {
+    pub(crate) score: f64,
+    /// The weight of the terms it holds.
+    pub(crate) mass: f64,
+    /// The weight of all terms.
+    pub(crate) whole: f64,
+}
+
+impl Closeness {
+    pub(crate) fn read(blob: &[u8]) -> Option<Self> {
+        let (numbers, []) = blob.as_chunks::<8>() else { return None };
+        let [score, mass, whole] = <[[u8; 8]; 3]>::try_from(numbers).ok()?.map(f64::from_le_bytes);
+        Some(Self { score, mass, whole })
+    }
+
+    fn write(self) -> [u8; 24] {
+        let mut res = [0; 24];
+        for (to, from) in res.chunks_mut(8).zip([self.score, self.mass, self.whole]) {
+            to.copy_from_slice(&from.to_le_bytes());
+        }
+        res
+    }
 }
 
 /// Adds the function to a connection.
@@ -116,8 +133,8 @@ impl Question {
         Some(Terms { weights, average: average.max(1.0) })
     }
 
-    /// The score of the row at hand, and the weight of the terms it holds.
-    fn score(&self, terms: &Terms) -> Option<(f64, f64)> {
+    /// What the row at hand says.
+    fn closeness(&self, terms: &Terms) -> Option<Closeness> {
         let mut counts = vec![0.0; terms.weights.len()];
         let mut n_instances = 0;
         ask!(self, xInstCount, &raw mut n_instances);
@@ -133,13 +150,14 @@ impl Question {
         let scored = counts.iter().zip(&terms.weights);
         let score = scored.clone().map(|(n, weight)| weight * n * (K1 + 1.0) / (n + norm)).sum();
         let mass = scored.filter(|it| *it.0 > 0.0).map(|it| it.1).sum();
-        Some((score, mass))
+        Some(Closeness { score, mass, whole: terms.weights.iter().sum() })
     }
 }
 
+/// How telling a term is: the rarer, the more. Never nothing: in a small notebook all terms are common.
 fn weight(n_rows: i64, n_holding: i64) -> f64 {
     let (all, holding) = (number(n_rows), number(n_holding));
-    ((all - holding + 0.5) / (holding + 0.5)).ln().max(COMMON)
+    ((all - holding + 0.5) / (holding + 0.5)).ln_1p()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of rows and tokens are far below 2^53")]
@@ -187,19 +205,16 @@ unsafe extern "C" fn closeness(
             kept.cast::<Terms>()
         };
         // SAFETY: it lives as long as the question, which is longer than this call.
-        question.score(unsafe { &*terms })
+        question.closeness(unsafe { &*terms })
     }));
     // SAFETY: the context is the one of this call; the blob is copied.
     unsafe {
         match scored.ok().flatten() {
-            Some((score, mass)) => {
-                let blob = [score.to_le_bytes(), mass.to_le_bytes()].concat();
-                ffi::sqlite3_result_blob(
-                    context,
-                    blob.as_ptr().cast(),
-                    16,
-                    ffi::SQLITE_TRANSIENT(),
-                );
+            Some(closeness) => {
+                let blob = closeness.write();
+                let length = c_int::try_from(blob.len()).unwrap_or(0);
+                let copied = ffi::SQLITE_TRANSIENT();
+                ffi::sqlite3_result_blob(context, blob.as_ptr().cast(), length, copied);
             }
             None => ffi::sqlite3_result_error_code(context, SQLITE_ERROR),
         }

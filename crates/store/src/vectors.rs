@@ -5,7 +5,7 @@
 
 use std::collections::HashMap;
 
-use model::{Memory, MemoryId};
+use model::{Grain, Memory, MemoryId};
 
 use crate::Error;
 use crate::query::{Db, Query, both};
@@ -23,6 +23,8 @@ pub struct Embedding {
 /// The vector of one part.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Part {
+    pub grain: Grain,
+    /// Empty for a sentence: its code is enough.
     pub values: Vec<f32>,
     /// The small integer code that is scanned; the values only rescore.
     pub code: Vec<i8>,
@@ -32,6 +34,7 @@ pub struct Part {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
     pub owner: MemoryId,
+    pub grain: Grain,
     pub code: Vec<i8>,
 }
 
@@ -42,21 +45,21 @@ pub(crate) const STATEMENTS: &[&Query] =
 const VERSION: Query = both("version", "SELECT version FROM memories WHERE id = ?1");
 const PUT: Query = both(
     "put_vector",
-    "INSERT INTO embeddings (owner, model, part, dims, vector, code) VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+    "INSERT INTO embeddings (owner, model, part, grain, dims, vector, code) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 );
 const DROP_OF_MODEL: Query =
     both("drop_vectors_of_model", "DELETE FROM embeddings WHERE owner = ?1 AND model = ?2");
 const OF_OWNER: Query = both(
     "vectors_of_owner",
-    "SELECT dims, vector, code FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
+    "SELECT dims, vector, code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
 const CODES: Query = both(
     "vector_codes",
-    "SELECT owner, code FROM embeddings WHERE model = ?1 AND n > ?2 ORDER BY n",
+    "SELECT owner, code, grain FROM embeddings WHERE model = ?1 AND n > ?2 ORDER BY n",
 );
 const CODES_OF_OWNER: Query = both(
     "vector_codes_of_owner",
-    "SELECT code FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
+    "SELECT code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
 const LAST: Query =
     both("last_vector", "SELECT coalesce(max(n), 0) FROM embeddings WHERE model = ?1");
@@ -66,7 +69,10 @@ const DROP_MODELS: Query = both("drop_other_models", "DELETE FROM embeddings WHE
 /// a memory that has gone or changed meanwhile needs another vector.
 pub(crate) fn put(db: &Db, embedding: &Embedding) -> Result<bool, Error> {
     let Embedding { owner, version, model, parts } = embedding;
-    let broken = |it: &Part| it.values.is_empty() || it.values.iter().any(|it| !it.is_finite());
+    let broken = |it: &Part| {
+        let bare = it.values.is_empty() && it.grain != Grain::Sentence;
+        bare || it.code.is_empty() || it.values.iter().any(|it| !it.is_finite())
+    };
     if parts.is_empty() || parts.iter().any(broken) {
         let what = format!("a vector of model `{model}` is empty or not finite");
         return Err(Error::Invalid { what });
@@ -80,7 +86,7 @@ pub(crate) fn put(db: &Db, embedding: &Embedding) -> Result<bool, Error> {
         let bytes: Vec<u8> = part.values.iter().flat_map(|it| it.to_le_bytes()).collect();
         let code: Vec<u8> = part.code.iter().map(|it| it.cast_unsigned()).collect();
         let dims = i64::try_from(part.values.len()).unwrap_or(i64::MAX);
-        db.run(&PUT, &[&owner, model, &number, &dims, &bytes, &code])?;
+        db.run(&PUT, &[&owner, model, &number, &part.grain.slug(), &dims, &bytes, &code])?;
     }
     Ok(true)
 }
@@ -95,18 +101,20 @@ pub(crate) fn outdated(before: &Memory, after: &Memory) -> bool {
 
 pub(crate) fn get(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Part>, Error> {
     let rows = db.select(&OF_OWNER, &[&owner.0.as_bytes().as_slice(), &model], |row| {
-        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?))
+        let (dims, grain) = (row.get::<_, i64>(0)?, row.get::<_, String>(3)?);
+        Ok((dims, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?, grain))
     })?;
     let mut res = Vec::with_capacity(rows.len());
-    for (dims, bytes, code) in rows {
+    for (dims, bytes, code, grain) in rows {
         let values: Vec<f32> =
             bytes.as_chunks::<4>().0.iter().map(|it| f32::from_le_bytes(*it)).collect();
         let whole = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
-        if !whole || values.iter().any(|it| !it.is_finite()) {
+        let grain = Grain::from_slug(&grain).filter(|_| whole);
+        let Some(grain) = grain.filter(|_| values.iter().all(|it| it.is_finite())) else {
             let what = "a vector is not finite or has another length than it says".to_owned();
             return Err(Error::Damaged { path: db.path.clone(), what });
-        }
-        res.push(Part { values, code: signed(code) });
+        };
+        res.push(Part { grain, values, code: signed(code) });
     }
     Ok(res)
 }
@@ -130,18 +138,24 @@ pub(crate) fn get_all(
 /// The codes of a model that were written after number `after`, in order of writing.
 pub(crate) fn codes_after(db: &Db, model: &str, after: i64) -> Result<Vec<Code>, Error> {
     let rows = db.select(&CODES, &[&model, &after], |row| {
-        Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?))
+        Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, String>(2)?))
     })?;
-    let read = |(owner, code): (Vec<u8>, Vec<u8>)| {
-        Some(Code { owner: MemoryId::from_bytes(&owner)?, code: signed(code) })
+    let read = |(owner, code, grain): (Vec<u8>, Vec<u8>, String)| {
+        let (owner, grain) = (MemoryId::from_bytes(&owner)?, Grain::from_slug(&grain)?);
+        Some(Code { owner, grain, code: signed(code) })
     };
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
 pub(crate) fn codes_of(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Code>, Error> {
     let params: [&dyn rusqlite::ToSql; 2] = [&owner.0.as_bytes().as_slice(), &model];
-    let rows = db.select(&CODES_OF_OWNER, &params, |row| row.get::<_, Vec<u8>>(0))?;
-    Ok(rows.into_iter().map(|it| Code { owner, code: signed(it) }).collect())
+    let rows = db.select(&CODES_OF_OWNER, &params, |row| {
+        Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, String>(1)?))
+    })?;
+    let read = |(code, grain): (Vec<u8>, String)| {
+        Some(Code { owner, grain: Grain::from_slug(&grain)?, code: signed(code) })
+    };
+    Ok(rows.into_iter().filter_map(read).collect())
 }
 
 /// The number of the last vector of a model.

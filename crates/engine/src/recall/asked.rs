@@ -1,23 +1,29 @@
 //! A question on its way: what is known about it, whom it is put to, and what each path finds.
 
 use std::collections::HashSet;
-use std::sync::Arc;
+use std::sync::{Arc, PoisonError};
 
 use infer::Embeddings;
 use model::{MemoryId, words};
-use recall::{Class, Found, Fused, Paths, Purpose, Stage};
+use recall::{Bearing, Class, Codes, Found, Fused, Paths, Purpose, Stage};
 use store::{Filter, Match, Wanted};
 
 use super::ask::Question;
 use super::book::{Book, read};
 use super::index::ShutOut;
 use crate::find::expression;
-use crate::models::{self, Meaning, PATIENCE, aside};
+use crate::models::{self, Meaning, aside};
 use crate::{Engine, Error};
 
 /// How many candidates each path names.
-const DENSE: usize = 100;
-const KEYWORD: usize = 100;
+const DENSE: usize = 50;
+const KEYWORD: usize = 50;
+/// From here on words are asked for sparingly: all of them first, and no common ones after that.
+const MANY: usize = 20_000;
+/// So many memories that hold all words are enough.
+const ENOUGH: usize = 3;
+/// A term is common when more than one of this many memories holds it.
+const COMMON: u64 = 5;
 /// The most of a question that is read; what comes after it changes nothing.
 const LONGEST: usize = 8 << 10;
 /// How many memories a question gives their vectors in passing.
@@ -34,6 +40,14 @@ pub(super) struct Asked<'a> {
     pub(super) notices: Vec<String>,
 }
 
+/// The vector of a question, and where it stands in each notebook.
+pub(super) struct View {
+    vector: Vec<f32>,
+    /// What is compared with codes.
+    head: Vec<f32>,
+    bearings: Vec<Bearing>,
+}
+
 /// A candidate's key: its notebook and its number there.
 pub(super) fn key(book: usize, number: u32) -> u32 {
     number | u32::try_from(book).unwrap_or(0) << 31
@@ -48,45 +62,61 @@ pub(super) fn place(key: u32) -> (usize, u32) {
 pub(super) struct Met {
     /// The weight of the terms that one memory holds.
     pub(super) mass: f64,
+    /// Its share in the weight of all terms.
+    pub(super) share: f64,
 }
 
 impl Asked<'_> {
-    /// The numbers of the memories whose codes are nearest to a vector.
+    /// The numbers of the memories of which a part or a sentence is nearest to a vector.
     fn near(&self, book: &Book, vector: &[f32]) -> Vec<u32> {
-        let index = read(&book.index);
-        let near = recall::nearest(&index.codes, &models::code(vector), &book.allowed, DENSE);
-        // A code of another length is no answer; the index has said so already.
-        near.unwrap_or_default().iter().map(|it| it.slot).collect()
+        let (index, code) = (read(&book.index), models::code(vector));
+        let near = |codes: &Codes| {
+            let near = recall::nearest(codes, &code, &book.allowed, DENSE);
+            // Codes of another length are no answer; they were left out when they came.
+            near.unwrap_or_default().into_iter().map(|it| it.slot)
+        };
+        near(&index.codes).chain(near(&index.sentences)).collect()
     }
 
-    /// Memories as their codes see the question.
-    fn measured(
+    /// Where the question stands in each notebook.
+    pub(super) fn view(&self, vector: &[f32]) -> View {
+        let head = models::head(vector);
+        let bearing = |it: &Book| read(&it.index).lie.bearing(&head, self.meaning.prior());
+        let bearings = self.books.iter().map(bearing).collect();
+        View { vector: vector.to_vec(), head, bearings }
+    }
+
+    /// Memories as their codes see the question: by their best part and their best sentence.
+    pub(super) fn measured(
         &self,
         at: usize,
-        book: &Book,
-        vector: &[f32],
-        numbers: &HashSet<u32>,
+        view: &View,
+        numbers: impl Iterator<Item = u32>,
     ) -> Vec<Found> {
-        let index = read(&book.index);
-        let head = models::head(vector);
-        let bearing = index.lie.bearing(&head, self.meaning.prior());
-        let measure = |number: &u32| {
-            let row = index.codes.unit_of(*number, &head)?;
-            let score = dot(&row, &head);
-            Some(Found { key: key(at, *number), score, place: bearing.place(&row, score) })
+        let index = read(&self.books[at].index);
+        let see = |codes: &Codes, number: u32| {
+            let row = codes.unit_of(number, &view.head)?;
+            let score = dot(&row, &view.head);
+            Some((score, view.bearings[at].place(&row, score)))
         };
-        numbers.iter().filter_map(measure).collect()
+        let measure = |number: u32| {
+            let part = see(&index.codes, number)?;
+            let sentence = see(&index.sentences, number).unwrap_or(part);
+            let (score, place) = (part.0.max(sentence.0), f32::midpoint(part.1, sentence.1));
+            Some(Found { key: key(at, number), score, place })
+        };
+        numbers.filter_map(measure).collect()
     }
 
-    /// How crowded the notebooks are, and how many memories they have.
+    /// How crowded the notebooks are, and how many vectors they have.
     pub(super) fn crowd(&self) -> (f32, usize) {
-        let (mut crowding, mut n_memories) = (0.0_f32, 0);
+        let (mut crowding, mut n_vectors) = (0.0_f32, 0);
         for book in &self.books {
             let index = read(&book.index);
             crowding = crowding.max(index.lie.crowding(self.meaning.prior()));
-            n_memories += index.codes.len();
+            n_vectors += index.codes.len();
         }
-        (crowding, n_memories)
+        (crowding, n_vectors)
     }
 
     /// The newest of those who may answer, for when nothing was asked in words.
@@ -120,7 +150,10 @@ impl Engine {
         if wants_vectors && embeddings.is_some() {
             for notebook in &notebooks {
                 match self.embed_some(&notebook.store, IN_PASSING).await {
-                    Ok(it) if it.left > 0 => notices.push(format!(
+                    Ok(it) if it.left == 1 => notices.push(
+                        "1 memory has no vector yet and is found by its words alone".to_owned(),
+                    ),
+                    Ok(it) if it.left > 1 => notices.push(format!(
                         "{} memories have no vector yet and are found by their words alone",
                         it.left
                     )),
@@ -146,9 +179,8 @@ impl Engine {
     /// The vector of the question, unless nobody asked for one or there is none to be had.
     pub(super) async fn vector(&self, asked: &mut Asked<'_>) -> Option<Vec<f32>> {
         let dense = asked.question.without.keeps(Stage::Dense) && !asked.text.trim().is_empty();
-        let embeddings = asked.embeddings.clone().filter(|_| dense)?;
-        let text = asked.text.to_owned();
-        match aside(move || embeddings.embed_query(&text, PATIENCE)).await {
+        asked.embeddings.as_ref().filter(|_| dense)?;
+        match self.config.models.query(asked.text).await {
             Ok(vector) => Some(vector),
             Err(error) => {
                 asked.notices.push(format!("only words are searched: {error}"));
@@ -161,19 +193,20 @@ impl Engine {
     pub(super) async fn paths(
         &self,
         asked: &Asked<'_>,
-        vector: Option<&[f32]>,
+        view: Option<&View>,
     ) -> Result<(Paths, Met), Error> {
         let (mut paths, mut met) = (Paths::default(), Met::default());
         for (at, book) in asked.books.iter().enumerate() {
-            let near = vector.map(|it| asked.near(book, it)).unwrap_or_default();
+            let near = view.map(|it| asked.near(book, &it.vector)).unwrap_or_default();
             let matches = self.matches(asked, book, &near).await?;
-            if let Some(vector) = vector {
+            if let Some(view) = view {
                 let held = matches.iter().filter_map(|it| u32::try_from(it.n).ok());
                 let numbers: HashSet<u32> = near.iter().copied().chain(held).collect();
-                paths.dense.extend(asked.measured(at, book, vector, &numbers));
+                paths.dense.extend(asked.measured(at, view, numbers.into_iter()));
             }
             for it in matches {
                 met.mass = met.mass.max(it.mass);
+                met.share = met.share.max(it.share);
                 #[expect(clippy::cast_possible_truncation, reason = "a score, for ordering")]
                 let score = it.score as f32;
                 let Ok(number) = u32::try_from(it.n) else { continue };
@@ -201,8 +234,40 @@ impl Engine {
         let may_answer = move |n: i64| u32::try_from(n).is_ok_and(|it| allowed.contains(it));
         let mut also: Vec<i64> = near.iter().copied().map(i64::from).collect();
         also.sort_unstable();
-        let wanted = Wanted { may_answer, limit: KEYWORD, also };
-        Ok(book.notebook.store.matches(expression(&asked.terms, " OR "), wanted).await?)
+        let (store, many) = (&book.notebook.store, read(&book.index).len() > MANY);
+        let wanted =
+            || Wanted { may_answer: may_answer.clone(), limit: KEYWORD, also: also.clone() };
+        if many && asked.terms.len() > 1 {
+            let found = store.matches(expression(&asked.terms, " AND "), wanted()).await?;
+            if found.len() >= ENOUGH {
+                return Ok(found);
+            }
+        }
+        let terms = if many { self.telling(asked, book).await? } else { asked.terms.clone() };
+        Ok(store.matches(expression(&terms, " OR "), wanted()).await?)
+    }
+
+    /// The terms that are worth looking for where there are many memories: what every fifth of them
+    /// holds costs most of the time and tells next to nothing.
+    async fn telling(&self, asked: &Asked<'_>, book: &Book) -> Result<Vec<String>, Error> {
+        let (unknown, n_memories) = {
+            let index = read(&book.index);
+            let unknown = asked.terms.iter().filter(|it| index.frequency(it).is_none());
+            (unknown.cloned().collect::<Vec<String>>(), index.len())
+        };
+        if !unknown.is_empty() {
+            let quoted = unknown.iter().map(|it| expression(std::slice::from_ref(it), ""));
+            let counts = book.notebook.store.n_matches(quoted.collect()).await?;
+            let mut index = book.index.write().unwrap_or_else(PoisonError::into_inner);
+            index.note_frequencies(unknown.into_iter().zip(counts));
+        }
+        let index = read(&book.index);
+        let often = |it: &String| index.frequency(it).unwrap_or(0) * COMMON > n_memories as u64;
+        let mut res = asked.terms.clone();
+        if res.iter().any(|it| !often(it)) {
+            res.retain(|it| !often(it));
+        }
+        Ok(res)
     }
 
     /// What does not count here, whatever the filter says: memories a person kept out of this

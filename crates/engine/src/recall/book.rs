@@ -1,5 +1,6 @@
 //! A notebook with its index as it stands at this moment, and who in it may answer.
 
+use std::num::NonZero;
 use std::path::PathBuf;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
 
@@ -8,8 +9,11 @@ use recall::Slots;
 use store::{Filter, Store};
 
 use super::index::{Index, ShutOut};
-use crate::models;
+use crate::models::{self, aside};
 use crate::{Engine, Error, Notebook};
+
+/// The same vectors give the same lists.
+const SEED: u64 = 1;
 
 /// An index that questions share.
 pub(crate) type Shared = Arc<RwLock<Index>>;
@@ -55,6 +59,26 @@ impl Engine {
                 index.update(news);
             }
         }
+    }
+
+    /// Sorts the vectors of large notebooks into lists of near ones. Takes seconds of work, so it is
+    /// worth it only where many questions follow; they are answered meanwhile.
+    pub async fn arrange(&self) -> Result<(), Error> {
+        for notebook in self.notebooks() {
+            let index = self.index(&notebook.store).await?;
+            aside(move || {
+                if !read(&index).codes.needs_arranging() {
+                    return;
+                }
+                let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+                let plan = read(&index).codes.plan(SEED, threads);
+                let mut index = index.write().unwrap_or_else(PoisonError::into_inner);
+                // Rows that have moved meanwhile make the plan void; the next call makes another.
+                let _ = index.codes.arrange(plan);
+            })
+            .await;
+        }
+        Ok(())
     }
 
     fn shared_index(&self, path: PathBuf, model: &str, dims: usize) -> Shared {

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use infer::Embeddings;
+use model::Grain;
 use store::{Embedding, Part, Store};
 
 use super::book::{Shared, read};
@@ -133,18 +134,15 @@ impl Job {
         let embedding = self.embeddings.clone();
         let model = embedding.id().to_owned();
         let made = aside(move || {
-            let texts: Vec<Vec<String>> = memories.iter().map(|it| text::parts(&it.1)).collect();
-            let flat: Vec<&str> = texts.iter().flatten().map(String::as_str).collect();
+            let texts: Vec<Vec<(Grain, String)>> =
+                memories.iter().map(|it| text::texts(&it.1)).collect();
+            let flat: Vec<&str> = texts.iter().flatten().map(|it| it.1.as_str()).collect();
             let mut vectors = embedding.embed_documents(&flat)?.into_iter();
             let res = memories.iter().zip(&texts).map(|((_, memory), texts)| Embedding {
                 owner: memory.id,
                 version: memory.version,
                 model: model.clone(),
-                parts: vectors
-                    .by_ref()
-                    .take(texts.len())
-                    .map(|values| Part { code: models::code(&values), values })
-                    .collect(),
+                parts: texts.iter().zip(vectors.by_ref()).map(|(it, to)| part(it.0, to)).collect(),
             });
             Ok::<_, infer::Error>(res.collect::<Vec<_>>())
         });
@@ -152,4 +150,11 @@ impl Job {
         let kept = self.store.put_vectors(made).await?;
         Ok(kept.into_iter().filter(|it| *it).count())
     }
+}
+
+/// A sentence is only ever scanned, so its code is all that is kept.
+fn part(grain: Grain, values: Vec<f32>) -> Part {
+    let code = models::code(&values);
+    let values = if grain == Grain::Sentence { Vec::new() } else { values };
+    Part { grain, values, code }
 }

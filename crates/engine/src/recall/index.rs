@@ -3,9 +3,12 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{MemoryId, Scope, SessionId, Source, Status};
+use model::{Grain, MemoryId, Scope, SessionId, Source, Status};
 use recall::{Codes, Lie, Slots};
-use store::{Filter, News, Outline, Position};
+use store::{Code, Filter, News, Outline, Position};
+
+/// How many terms are counted before counting begins anew; the counts grow old meanwhile.
+const FREQUENCIES: usize = 10_000;
 
 /// One notebook in outline. A memory is known by its number there.
 pub(crate) struct Index {
@@ -18,8 +21,14 @@ pub(crate) struct Index {
     /// The numbers of each session's memories, in the order of writing.
     sessions: HashMap<SessionId, Vec<u32>>,
     pub(crate) codes: Codes,
+    /// The same for sentences.
+    pub(crate) sentences: Codes,
+    /// Memories that are code.
+    code: Slots,
     /// How the vectors lie, as of the last change.
     pub(crate) lie: Lie,
+    /// How many memories hold a term, as far as somebody asked.
+    frequencies: HashMap<String, u64>,
     /// Codes that do not have the length of the model's: said once, then left alone.
     pub(crate) misfits: usize,
 }
@@ -67,7 +76,10 @@ impl Index {
             branches: Words::default(),
             sessions: HashMap::new(),
             codes: Codes::new(dims),
+            sentences: Codes::new(dims),
+            code: Slots::new(),
             lie: Lie::default(),
+            frequencies: HashMap::new(),
             misfits: 0,
         }
     }
@@ -90,7 +102,7 @@ impl Index {
             if renewed.insert(number) && !news.everything {
                 self.forget_codes(number);
             }
-            self.misfits += usize::from(self.codes.push(number, &code.code).is_err());
+            self.take(number, code);
         }
         if !renewed.is_empty() || news.everything {
             self.lie = Lie::of(&self.codes);
@@ -127,8 +139,42 @@ impl Index {
         Some(number)
     }
 
+    fn take(&mut self, number: u32, code: &Code) {
+        let codes = match code.grain {
+            Grain::Sentence => &mut self.sentences,
+            Grain::Part | Grain::Code => &mut self.codes,
+        };
+        self.misfits += usize::from(codes.push(number, &code.code).is_err());
+        if code.grain == Grain::Code {
+            self.code.insert(number);
+        }
+    }
+
     fn forget_codes(&mut self, number: u32) {
         self.codes.remove_slot(number);
+        self.sentences.remove_slot(number);
+        self.code.remove(number);
+    }
+
+    /// How many memories there are, whatever their status.
+    pub(crate) fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    pub(crate) fn frequency(&self, term: &str) -> Option<u64> {
+        self.frequencies.get(term).copied()
+    }
+
+    pub(crate) fn note_frequencies(&mut self, counted: impl Iterator<Item = (String, u64)>) {
+        if self.frequencies.len() > FREQUENCIES {
+            self.frequencies.clear();
+        }
+        self.frequencies.extend(counted);
+    }
+
+    /// Whether a memory is code rather than prose.
+    pub(crate) fn is_code(&self, number: u32) -> bool {
+        self.code.contains(number)
     }
 
     /// The numbers of the memories that pass a filter. `about` are those that pass what it says
@@ -173,28 +219,20 @@ impl Index {
         res
     }
 
-    /// The memories that were written right before and after one in the same session.
-    pub(crate) fn beside(&self, number: u32, window: usize) -> Vec<(u32, isize)> {
-        let session = self.facets.get(number as usize).and_then(|it| it.as_ref()?.session);
-        let Some(stream) = session.and_then(|it| self.sessions.get(&it)) else {
-            return Vec::new();
-        };
-        let Ok(at) = stream.binary_search(&number) else {
-            return Vec::new();
-        };
+    /// The place of a memory in its session: the first number of the session as its name, and those
+    /// that were written right before and after it.
+    pub(crate) fn beside(&self, number: u32, window: usize) -> Option<(u32, Vec<(u32, isize)>)> {
+        let session = self.facets.get(number as usize)?.as_ref()?.session?;
+        let stream = self.sessions.get(&session)?;
+        let at = stream.binary_search(&number).ok()?;
         let (from, to) = (at.saturating_sub(window), (at + window + 1).min(stream.len()));
-        (from..to)
-            .filter(|it| *it != at)
-            .map(|it| (stream[it], it.cast_signed() - at.cast_signed()))
-            .collect()
+        let others = (from..to).filter(|it| *it != at);
+        let beside = others.map(|it| (stream[it], it.cast_signed() - at.cast_signed()));
+        Some((stream[0], beside.collect()))
     }
 
     pub(crate) fn number(&self, id: MemoryId) -> Option<u32> {
         self.numbers.get(&id).copied()
-    }
-
-    pub(crate) fn id(&self, number: u32) -> Option<MemoryId> {
-        self.facets.get(number as usize)?.as_ref().map(|it| it.id)
     }
 
     /// Memories that stand and have no vector by this model yet, oldest first.

@@ -3,14 +3,14 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
-use model::{DAY, Memory, MemoryId, RelationTarget, age, current_confidence};
+use model::{DAY, Memory, MemoryId, RelationTarget, Timestamp, age, current_confidence};
 use recall::{
-    Candidate, Evidence, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing, Verdict,
-    neighbours,
+    Candidate, Evidence, Found, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing,
+    Verdict, neighbours,
 };
 
 use super::ask::{Answer, Because, Hit, PassedOver, Question};
-use super::asked::{Asked, Met, key, place};
+use super::asked::{Asked, Met, View, key, place};
 use super::book::read;
 use crate::find::shared;
 use crate::models::{PATIENCE, aside};
@@ -25,6 +25,8 @@ const FEW: usize = 3;
 /// From this score on a hit is a good one.
 const GOOD: f32 = 0.5;
 
+/// Beside the best, what is weaker than this is noise.
+const WEAK: f32 = 0.15;
 /// How many linked memories an answer pulls in.
 const PULLED: usize = 3;
 /// What a language model is told when it imagines an answer.
@@ -48,20 +50,22 @@ impl Engine {
     pub async fn recall(&self, question: &Question) -> Result<Answer, Error> {
         let mut asked = self.begin(question).await?;
         let vector = self.vector(&mut asked).await;
-        let (mut paths, mut met) = self.paths(&asked, vector.as_deref()).await?;
-        let (mut fused, mut gains) = fuse(&asked, &paths);
+        let mut view = vector.map(|it| asked.view(&it));
+        let (mut paths, mut met) = self.paths(&asked, view.as_ref()).await?;
+        let (mut fused, mut gains) = fuse(&asked, &paths, view.as_ref());
         let mut found = self.read_candidates(&asked, fused).await?;
         let mut verdict = judge(&asked, &found, met);
         if self.is_worth_imagining(&asked, &verdict, &found)
             && let Some(vector) = self.imagined(&mut asked).await
         {
-            (paths, met) = self.paths(&asked, Some(&vector)).await?;
-            (fused, gains) = fuse(&asked, &paths);
+            view = Some(asked.view(&vector));
+            (paths, met) = self.paths(&asked, view.as_ref()).await?;
+            (fused, gains) = fuse(&asked, &paths, view.as_ref());
             found = self.read_candidates(&asked, fused).await?;
             verdict = judge(&asked, &found, met);
         }
         self.rerank(&mut asked, &mut found).await;
-        let ranked = rank(&asked, &found);
+        let ranked = rank(&asked, &found, self.now);
         let mut res = Answer {
             hits: Vec::new(),
             passed_over: Vec::new(),
@@ -155,6 +159,9 @@ impl Engine {
                 (Some(LeftOut::OutOfPhase), _) => Some(PassedOver::OutOfPhase),
                 (Some(LeftOut::FilesGone), _) => Some(PassedOver::FilesGone),
                 (None, Verdict::Nothing { .. }) => Some(PassedOver::Irrelevant),
+                (None, Verdict::Answered { .. }) if hit.because.factors.relevance < WEAK => {
+                    Some(PassedOver::Irrelevant)
+                }
                 (None, _) if skip > 0 || acc.hits.len() >= limit => {
                     skip = skip.saturating_sub(1);
                     Some(PassedOver::Beyond)
@@ -193,7 +200,7 @@ impl Engine {
             }
         }
         for (read, by) in pulled {
-            let ranked = rank(asked, std::slice::from_ref(&read)).remove(0);
+            let ranked = rank(asked, std::slice::from_ref(&read), self.now).remove(0);
             let mut hit = hit(asked, ranked, read, &HashMap::new());
             hit.because.pulled_by = Some(by);
             acc.hits.push(hit);
@@ -238,58 +245,75 @@ impl Engine {
 }
 
 /// One list of what the paths found, and what each gained from its neighbours.
-fn fuse(asked: &Asked<'_>, paths: &Paths) -> (Vec<Fused>, HashMap<u32, f32>) {
+fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, HashMap<u32, f32>) {
     if asked.terms.is_empty() && paths.dense.is_empty() {
         return (asked.newest(WEIGHED), HashMap::new());
     }
     let without = &asked.question.without;
     let rule = if without.has(Stage::Scores) { Rule::Ranks } else { Rule::Scores };
-    let mut fused = recall::fuse(paths, asked.class.weights(), rule);
+    let weights = |it: u32| {
+        let (book, number) = place(it);
+        let is_code = read(&asked.books[book].index).is_code(number);
+        if is_code { asked.class.weights_for_code() } else { asked.class.weights() }
+    };
+    let mut fused = recall::fuse(paths, weights, rule);
     if without.has(Stage::Neighbours) {
         return (fused, HashMap::new());
     }
     let beside = |it: u32| {
         let (book, number) = place(it);
-        let near = read(&asked.books[book].index).beside(number, neighbours::REACH.window());
-        near.into_iter().map(|(number, distance)| (key(book, number), distance)).collect()
+        let (session, beside) =
+            read(&asked.books[book].index).beside(number, neighbours::WINDOW)?;
+        let named = beside.into_iter().map(|(number, distance)| (key(book, number), distance));
+        Some(neighbours::Place { session: key(book, session), beside: named.collect() })
     };
-    let gains = neighbours::raise(&mut fused, neighbours::REACH, beside);
+    // A neighbour that no path named is measured by its vector; words it does not hold.
+    let own = |it: u32| {
+        let (book, number) = place(it);
+        let allowed = asked.books[book].allowed.contains(number);
+        let view = view.filter(|_| allowed && rule == Rule::Scores)?;
+        let dense = asked.measured(book, view, std::iter::once(number));
+        let keyword = vec![Found { key: it, score: 0.0, place: 0.0 }];
+        recall::fuse(&Paths { dense, keyword, graph: Vec::new() }, weights, rule).pop()
+    };
+    let gains = neighbours::raise(&mut fused, beside, own);
     (fused, gains)
 }
 
 /// Whether anything is relevant. What nobody asked in words is not judged.
 fn judge(asked: &Asked<'_>, found: &[Read], met: Met) -> Verdict {
-    if asked.text.trim().is_empty() || asked.question.without.has(Stage::Abstain) {
+    let without = &asked.question.without;
+    let halved = without.has(Stage::Dense) || without.has(Stage::Keyword);
+    if asked.text.trim().is_empty() || without.has(Stage::Abstain) || halved {
         return Verdict::Open;
     }
     let cosine = |it: &Read| it.fused.trace(Path::Dense).map(|it| it.score);
-    let share = |it: &Read| {
-        #[expect(clippy::cast_precision_loss, reason = "a handful of terms")]
-        let share = |n: usize| n as f32 / asked.terms.len().max(1) as f32;
-        share(shared(&asked.terms, &it.shown.memory).len())
-    };
-    let (crowding, n_memories) = asked.crowd();
-    #[expect(clippy::cast_possible_truncation, reason = "a measure, for comparing")]
-    let mass = met.mass as f32;
-    recall::judge(Evidence {
-        cosine: found.iter().filter_map(cosine).reduce(f32::max).unwrap_or_default(),
-        share: found.iter().map(share).reduce(f32::max).unwrap_or_default(),
-        mass,
-        crowding,
-        n_memories,
-    })
+    let (crowding, n_vectors) = asked.crowd();
+    #[expect(clippy::cast_possible_truncation, reason = "measures, for comparing")]
+    let (mass, share) = (met.mass as f32, met.share as f32);
+    let cosine = found.iter().filter_map(cosine).reduce(f32::max);
+    recall::judge(Evidence { cosine, share, mass, crowding, n_vectors })
 }
 
-fn rank(asked: &Asked<'_>, found: &[Read]) -> Vec<Ranked> {
+/// How much a date in the question raises a memory from about then.
+const DATED: f32 = 0.5;
+
+fn rank(asked: &Asked<'_>, found: &[Read], now: Timestamp) -> Vec<Ranked> {
     let question = asked.question;
-    let best = found.iter().map(|it| it.fused.score).fold(f32::MIN_POSITIVE, f32::max);
+    let named =
+        recall::dates::named(asked.text, now).filter(|_| question.without.keeps(Stage::Dates));
+    let relevance = |it: &Read| {
+        let fit = named.map_or(0.0, |named| recall::dates::fit(named, it.shown.memory.created_at));
+        it.reranked.unwrap_or(it.fused.score) * (1.0 + DATED * fit)
+    };
+    let best = found.iter().map(relevance).fold(1.0, f32::max);
     let candidates: Vec<Candidate<'_>> = found
         .iter()
         .map(|it| Candidate {
             memory: &it.shown.memory,
             standing: it.standing,
             fused: it.fused.clone(),
-            relevance: it.reranked.unwrap_or(it.fused.score / best.max(1.0)),
+            relevance: relevance(it) / best,
             files_gone: it.files_gone,
         })
         .collect();

@@ -23,8 +23,10 @@ fn a_damaged_memory_is_withheld_and_complained_about() {
             m2 new: module_insight "the pool has 8 connections"
             m2 module_insight 0.90 "the pool has 8 connections"
             ! memory m1 is damaged and withheld: its content does not match its hash
+            1 memory has no vector yet and is found by its words alone
             m2 "the pool has 8 connections" by pool
-            nothing
+            ! memory m1 is damaged and withheld: its content does not match its hash
+            1 memory has no vector yet and is found by its words alone
             ! memory m1 is damaged and withheld: its content does not match its hash
             error: no memory matches `m1`
             ! memory m1 is damaged and withheld: its content does not match its hash

@@ -97,7 +97,7 @@ fn pages_run_through_both_notebooks() {
             m3 preference 0.90 "i like gamma rays" user
             m1 module_insight 0.90 "the first fact is alpha"
             nothing
-            m2 "the second thing was beta" by beta
+            m3 "i like gamma rays" by gamma
         "#]],
     );
 }

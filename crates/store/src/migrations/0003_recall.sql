@@ -1,4 +1,4 @@
--- A memory may have several vectors by one model, one for each part of its text; and what is kept of
+-- A memory may have several vectors by one model, one for each part of its text and each sentence; and what is kept of
 -- every memory in the head of a process is read from an index alone.
 
 CREATE TABLE parts (
@@ -6,13 +6,14 @@ CREATE TABLE parts (
   owner  BLOB NOT NULL,
   model  TEXT NOT NULL,
   part   INTEGER NOT NULL,
+  grain  TEXT NOT NULL,
   dims   INTEGER NOT NULL,
   vector BLOB NOT NULL,
   code   BLOB NOT NULL,
   UNIQUE (owner, model, part)
 ) STRICT;
-INSERT INTO parts (n, owner, model, part, dims, vector, code)
-  SELECT n, owner, model, 0, dims, vector, code FROM embeddings;
+INSERT INTO parts (n, owner, model, part, grain, dims, vector, code)
+  SELECT n, owner, model, 0, 'part', dims, vector, code FROM embeddings;
 DROP TABLE embeddings;
 ALTER TABLE parts RENAME TO embeddings;
 CREATE INDEX embeddings_model ON embeddings (model, n);

@@ -78,7 +78,7 @@ fn erasing_reaches_the_backup_before_a_migration() {
     let id = MemoryId::new(NOW, [7; 10]);
     let db = open_writer(&site(&dir, &MEMORY)).unwrap();
     db.batch(&format!(
-        "INSERT INTO embeddings (owner, model, part, dims, vector, code) VALUES (x'{}', 'tiny', 0, 1, x'00', x'01')",
+        "INSERT INTO embeddings (owner, model, part, grain, dims, vector, code) VALUES (x'{}', 'tiny', 0, 'part', 1, x'00', x'01')",
         id.0.simple()
     ))
     .unwrap();

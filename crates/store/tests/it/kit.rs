@@ -5,9 +5,9 @@ mod seed;
 mod state;
 
 use model::{
-    Actor, Anchor, Counters, ErrorPattern, Flags, Hlc, Memory, MemoryId, MemoryType, Payload,
-    PerMille, ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId,
-    SoftStates, Source, Timestamp, Visibility, WorkUnit,
+    Actor, Anchor, Counters, ErrorPattern, Flags, Grain, Hlc, Memory, MemoryId, MemoryType,
+    Payload, PerMille, ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope,
+    SessionId, SoftStates, Source, Timestamp, Visibility, WorkUnit,
 };
 use waylore_store::{Action, Applied, Batch, Change, DataDir, Embedding, Error, Home, Part, Store};
 
@@ -67,7 +67,7 @@ impl Bench {
     /// Gives a memory one vector by the model `MODEL`, as it now stands.
     pub(crate) fn embed(&self, store: &Store, owner: MemoryId, values: Vec<f32>, code: Vec<i8>) {
         let version = self.wait(store.get(owner)).unwrap().unwrap().version;
-        let parts = vec![Part { values, code }];
+        let parts = vec![Part { grain: Grain::Part, values, code }];
         let embedding = Embedding { owner, version, model: MODEL.to_owned(), parts };
         assert_eq!(self.wait(store.put_vectors(vec![embedding])).unwrap(), [true]);
     }

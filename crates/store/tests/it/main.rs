@@ -13,6 +13,7 @@ mod interrupted;
 mod mending;
 mod notebook;
 mod processes;
+mod recalling;
 mod removing;
 mod schema;
 

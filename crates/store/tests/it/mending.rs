@@ -240,7 +240,7 @@ fn a_vector_that_changed_its_length_is_refused() {
     let conn = Connection::open(bench.home().database()).unwrap();
     let owner = id(1).0.as_bytes().to_vec();
     conn.execute(
-        "INSERT INTO embeddings (owner, model, part, dims, vector, code) VALUES (?1, 'tiny', 0, 3, x'0000', x'')",
+        "INSERT INTO embeddings (owner, model, part, grain, dims, vector, code) VALUES (?1, 'tiny', 0, 'part', 3, x'0000', x'')",
         params![owner],
     )
     .unwrap();
