@@ -19,8 +19,10 @@ mod rank;
 mod score;
 mod verdict;
 
+pub mod frame;
 mod pack;
 pub mod phase;
+pub mod stale;
 mod tokens;
 
 mod kmeans;

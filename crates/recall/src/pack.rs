@@ -6,8 +6,8 @@
 
 use model::{MemoryType, PerMille, Phase, ProjectPath};
 
-use crate::phase;
 use crate::tokens::tokens;
+use crate::{frame, phase};
 
 /// A memory that could be shown.
 #[derive(Clone, Debug, PartialEq)]
@@ -210,8 +210,9 @@ fn text<T: PartialEq>(brief: &Brief<'_>, chosen: &[(T, &Item, Placed)]) -> Strin
     res + &edge(brief.foot)
 }
 
+/// A file's name is as much somebody else's text as a memory is.
 fn heading(file: &ProjectPath) -> String {
-    format!("{file}:\n")
+    format!("{}:\n", frame::neutral(file.as_str()))
 }
 
 /// A text that ends in a line break, so that it adds up with others.

@@ -87,6 +87,14 @@ pub fn weight(phase: Phase, kind: &MemoryType) -> u16 {
     named(row(phase).weights, kind).map_or(PLAIN, |(_, weight)| weight)
 }
 
+/// A phase has no use for types below this weight, in thousandths.
+const LEAST: u16 = 300;
+
+/// Whether a phase has no use for a type.
+pub fn is_out(phase: Phase, kind: &MemoryType) -> bool {
+    weight(phase, kind) < LEAST
+}
+
 /// The place of a type among the shares of a phase, the last being that of all others.
 pub(crate) fn share_of(row: PhaseRow, kind: &MemoryType) -> usize {
     named(row.shares, kind).map_or(row.shares.len(), |(place, _)| place)

@@ -40,9 +40,6 @@ pub enum LeftOut {
     FilesGone,
 }
 
-/// A phase gives types below this weight no place, in thousandths.
-const OUT_OF_PHASE: u16 = 300;
-
 /// Weighs every candidate; best first, ties by key. Those left out keep their place in the order.
 pub fn rank(
     candidates: &[Candidate<'_>],
@@ -74,5 +71,5 @@ fn left_out(
         return Some(LeftOut::Unsure);
     }
     let phase = phase.filter(|_| without.keeps(Stage::Phase))?;
-    (phase::weight(phase, &candidate.memory.kind) < OUT_OF_PHASE).then_some(LeftOut::OutOfPhase)
+    phase::is_out(phase, &candidate.memory.kind).then_some(LeftOut::OutOfPhase)
 }
