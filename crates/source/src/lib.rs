@@ -16,6 +16,7 @@ mod path;
 mod place;
 mod read;
 mod remote;
+mod state;
 
 use std::io;
 use std::path::PathBuf;
@@ -27,6 +28,7 @@ pub use history::{FileChange, changes, unmerged};
 pub use identity::{Known, Match, Why, same_project};
 pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
+pub use state::{FileState, state};
 
 /// What the caller has to do about a path that could not be used.
 #[derive(Debug, thiserror::Error)]

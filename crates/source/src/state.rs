@@ -1,0 +1,76 @@
+//! A file of the project as it is now: how long, and since when.
+
+use std::fs;
+use std::io::Read as _;
+use std::path::Path;
+use std::time::UNIX_EPOCH;
+
+use crate::{path, read};
+
+/// Lines are counted up to here; beyond, their number is estimated.
+const COUNTED: u64 = 4 * 1024 * 1024;
+/// The length of a line where it is estimated, in bytes.
+const LINE: u64 = 40;
+
+/// What can be seen of a file without understanding it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FileState {
+    /// Milliseconds since the epoch.
+    pub modified: i64,
+    pub n_lines: u32,
+}
+
+/// Looks at a file inside the project; `None` when it is not there or is no regular file.
+pub fn state(root: &Path, rel: &str) -> Option<FileState> {
+    if !path::exists(root, rel) {
+        return None;
+    }
+    // Links inside the project are followed; `exists` has seen where they lead.
+    let file = read::regular(&fs::canonicalize(root.join(rel)).ok()?).ok()?;
+    let metadata = file.metadata().ok()?;
+    let since = metadata.modified().ok()?.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let n_lines = if metadata.len() > COUNTED {
+        metadata.len() / LINE
+    } else {
+        let mut bytes = Vec::new();
+        file.take(COUNTED).read_to_end(&mut bytes).ok()?;
+        lines(&bytes)
+    };
+    Some(FileState {
+        modified: i64::try_from(since.as_millis()).unwrap_or(i64::MAX),
+        n_lines: u32::try_from(n_lines).unwrap_or(u32::MAX),
+    })
+}
+
+fn lines(bytes: &[u8]) -> u64 {
+    let breaks = bytes.iter().fold(0, |acc, it| acc + u64::from(*it == b'\n'));
+    breaks + u64::from(bytes.last().is_some_and(|it| *it != b'\n'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_have_lines_and_folders_have_none() {
+        let dir = tempfile::tempdir().unwrap();
+        fs::create_dir(dir.path().join("src")).unwrap();
+        for (text, n_lines) in [("", 0), ("one", 1), ("one\ntwo\n", 2), ("one\n\nthree", 3)] {
+            fs::write(dir.path().join("src/a.rs"), text).unwrap();
+            let state = state(dir.path(), "src/a.rs").unwrap();
+            assert_eq!(state.n_lines, n_lines, "{text:?}");
+            assert!(state.modified > 0);
+        }
+        for gone in ["src", "src/b.rs", "../a.rs", "/etc/passwd"] {
+            assert_eq!(state(dir.path(), gone), None, "{gone}");
+        }
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn a_link_that_leads_out_is_not_followed() {
+        let dir = tempfile::tempdir().unwrap();
+        std::os::unix::fs::symlink("/etc/passwd", dir.path().join("a.rs")).unwrap();
+        assert_eq!(state(dir.path(), "a.rs"), None);
+    }
+}
