@@ -58,7 +58,7 @@ pub use filter::Filter;
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
-pub use matches::{Match, Wanted};
+pub use matches::{Match, WARNING_KINDS, Wanted, Warnings};
 pub use memories::{Tally, TextHit};
 pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};
 pub use outline::{News, Outline, Position};

@@ -3,12 +3,13 @@
 //! The parts a ranking is made of. Whoever ranks says by number which memories may answer, before
 //! the best are chosen: a limit never comes before a filter.
 
-use model::Memory;
+use model::{Kind, Memory, ProjectPath, QuietSpan, Timestamp};
 
 use crate::Error;
 use crate::check::Finding;
 use crate::filter::Filter;
-use crate::memories::Read;
+use crate::history;
+use crate::memories::{self, Read};
 use crate::query::{Db, Query, both, local};
 use crate::rank::Closeness;
 use crate::row::{columns, read_memory};
@@ -27,7 +28,7 @@ pub struct Match {
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] =
-    &[&MATCHES, &N_MATCHES, &NUMBERED, &ABOUT_FILE, &IN_MODULE, &TAGGED];
+    &[&MATCHES, &N_MATCHES, &NUMBERED, &ABOUT_FILE, &IN_MODULE, &TAGGED, &WARNINGS];
 
 const MATCHES: Query = local(
     "matches",
@@ -40,6 +41,29 @@ const NUMBERED: Query =
 const ABOUT_FILE: Query = both("about_file", "SELECT n FROM memory_files WHERE file = ?1");
 const IN_MODULE: Query = both("in_module", "SELECT n FROM memory_modules WHERE module = ?1");
 const TAGGED: Query = both("tagged", "SELECT n FROM memory_tags WHERE tag = ?1");
+const WARNINGS: Query = both(
+    "warnings",
+    concat!(
+        "SELECT ",
+        columns!(),
+        " FROM memories WHERE n IN (SELECT n FROM memory_files WHERE file = ?1) \
+         AND type IN (?2, ?3, ?4) AND deleted_at IS NULL AND deprecated_at IS NULL \
+         AND tainted = 0 AND stale_at IS NULL AND needs_review = 0 ORDER BY n DESC LIMIT ?5"
+    ),
+);
+
+/// The types one wants to know of before touching a file.
+pub const WARNING_KINDS: [Kind; 3] = [Kind::Gotcha, Kind::ErrorPattern, Kind::DeadEnd];
+
+/// What one should know of some files, with what it takes to say what that is worth now.
+#[derive(Clone, Debug, Default)]
+pub struct Warnings {
+    /// Newest first, each once.
+    pub memories: Vec<Memory>,
+    pub quiet: Vec<QuietSpan>,
+    /// When the file was last written to.
+    pub last_write: Option<Timestamp>,
+}
 
 /// Whose matches are wanted.
 pub struct Wanted<F> {
@@ -87,6 +111,31 @@ pub(crate) fn numbered(db: &Db, numbers: &[i64]) -> Result<Read<(i64, Memory)>, 
         rows.extend(found.map(|it| it.map(|memory| (*n, memory))));
     }
     Ok(Read::part(rows, Finding::Row))
+}
+
+/// Live warnings about any of the files, at most `limit` of each. Everything in one visit: an agent
+/// waits for it at every step.
+pub(crate) fn warnings(
+    db: &Db,
+    files: &[ProjectPath],
+    limit: u32,
+) -> Result<(Warnings, Vec<Finding>), Error> {
+    let [first, second, third] = WARNING_KINDS.map(Kind::slug);
+    let (mut res, mut damaged) = (Warnings::default(), Vec::new());
+    for file in files {
+        let asked: [&dyn rusqlite::ToSql; 5] = [&file.as_str(), &first, &second, &third, &limit];
+        let rows = db.select(&WARNINGS, &asked, |row| read_memory(row, 0))?;
+        let read = Read::part(rows, Finding::Row);
+        let is_new = |it: &Memory| res.memories.iter().all(|known| known.id != it.id);
+        let fresh: Vec<Memory> = read.found.into_iter().filter(is_new).collect();
+        res.memories.extend(fresh);
+        damaged.extend(read.damaged);
+    }
+    if !res.memories.is_empty() {
+        res.quiet = memories::quiet_spans(db)?;
+        res.last_write = history::recent(db, 1)?.first().map(|it| it.at);
+    }
+    Ok((res, damaged))
 }
 
 /// The numbers of the memories that pass what a filter says about files, modules and tags; `None`

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use model::{Hlc, Memory, MemoryId, ProjectId, QuietSpan, RelationKind, Timestamp};
+use model::{Hlc, Memory, MemoryId, ProjectId, ProjectPath, QuietSpan, RelationKind, Timestamp};
 
 use crate::batch::{Applied, Batch};
 use crate::check::{self, Finding};
@@ -15,7 +15,7 @@ use crate::filter::Filter;
 use crate::history::{self, Entry, Step};
 use crate::key::Key;
 use crate::layout::Home;
-use crate::matches::{self, Match, Wanted};
+use crate::matches::{self, Match, Wanted, Warnings};
 use crate::memories::{self, Read, Tally, TextHit};
 use crate::outline::{self, News, Position};
 use crate::projects::{self, PlaceRow};
@@ -275,6 +275,18 @@ impl Store {
     /// `None` when it says nothing about them.
     pub async fn about(&self, filter: Filter) -> Result<Option<Vec<i64>>, Error> {
         self.read(move |db| matches::about(db, &filter)).await
+    }
+
+    /// Live gotchas, error patterns and dead ends of these files, at most `limit` of each.
+    pub async fn warnings(&self, files: Vec<ProjectPath>, limit: u32) -> Result<Warnings, Error> {
+        let site = Arc::clone(&self.inner.site);
+        // An empty answer is the usual one here and no reason for doubt.
+        self.read(move |db| {
+            let (found, damaged) = matches::warnings(db, &files, limit)?;
+            site.note(Read { found: Vec::<()>::new(), damaged });
+            Ok(found)
+        })
+        .await
     }
 
     pub async fn place_at(&self, key_dir: String) -> Result<Option<PlaceRow>, Error> {

@@ -74,6 +74,7 @@ fn lookups_go_through_their_index() {
         ("erased_since", "SEARCH audit USING INTEGER PRIMARY KEY"),
         ("numbered", "SEARCH memories USING INTEGER PRIMARY KEY"),
         ("about_file", "SEARCH memory_files USING PRIMARY KEY"),
+        ("warnings", "SEARCH memory_files USING PRIMARY KEY"),
         ("in_module", "SEARCH memory_modules USING PRIMARY KEY"),
         ("tagged", "SEARCH memory_tags USING PRIMARY KEY"),
         ("place_at", "SEARCH l USING INDEX sqlite_autoindex_project_places_1"),

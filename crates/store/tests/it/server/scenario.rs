@@ -94,6 +94,7 @@ fn read(bench: &Bench, store: &Store) {
         .unwrap();
     bench.wait(store.n_matches(vec!["\"wren\"".into()])).unwrap();
     bench.wait(store.numbered(vec![2, 1, 99])).unwrap();
+    bench.wait(store.warnings(vec![path("src/auth.rs"), path("src/b.rs")], 4)).unwrap();
     bench.wait(store.drop_other_models("small".into())).unwrap();
     bench.wait(store.is_erased(id(3))).unwrap();
     assert!(bench.wait(store.examine()).is_ok());
