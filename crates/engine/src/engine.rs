@@ -11,7 +11,7 @@ use store::{Action, Applied, Batch, Change, DataDir, Key, Store};
 use crate::change::by_user;
 use crate::models::Models;
 use crate::project::{self, ProjectState, Recognised};
-use crate::recall::Shared;
+use crate::recall::{Branches, Shared};
 use crate::{Error, check_setting};
 
 /// Everything the engine must be told; it looks nothing up by itself.
@@ -54,6 +54,8 @@ pub struct Engine {
     own: OnceLock<Store>,
     /// What is kept in mind of each database, by its path.
     pub(crate) indexes: Mutex<HashMap<PathBuf, Shared>>,
+    /// What git last said about branches.
+    pub(crate) branches: Mutex<Option<Branches>>,
     /// The project is taken for new while others lie here that the registry does not know.
     pub(crate) perhaps_known: bool,
     pub(crate) now: Timestamp,
@@ -77,9 +79,19 @@ impl Engine {
             Err(error) => (ProjectState::New { print: project::fingerprint(&place) }, Some(error)),
         };
         let (own, perhaps_known) = (OnceLock::new(), false);
-        let (indexes, closed) = (Mutex::default(), false);
-        let mut res =
-            Self { config, place, user, project, own, indexes, perhaps_known, now, closed };
+        let (indexes, branches, closed) = (Mutex::default(), Mutex::default(), false);
+        let mut res = Self {
+            config,
+            place,
+            user,
+            project,
+            own,
+            indexes,
+            branches,
+            perhaps_known,
+            now,
+            closed,
+        };
         if res.project.id().is_none() && res.user.exists() && trouble.is_none() {
             res.perhaps_known = !res.orphans().await.is_empty();
         }

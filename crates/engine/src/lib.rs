@@ -41,14 +41,17 @@ pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use models::{Models, VectorSource};
 pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
-pub use recall::{Answer, Because, Embedded, Hit, PassedOver, Progress, Question};
+pub use recall::{
+    Answer, Because, Context, Embedded, Hit, Occasion, Omitted, PassedOver, Placement, Progress,
+    Prose, Question, Reply,
+};
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use settings::{SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
 pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
-pub use ::recall::{Class, Factors, Path, Purpose, Stage, Trace, Verdict, Without};
+pub use ::recall::{Class, Factors, PaidBy, Path, Purpose, Stage, Trace, Verdict, Without, tokens};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Generator, Key as ProviderKey, MODEL_NOTICE,
     RerankApi, RerankConfig, Reranker, TextApi, TextConfig,

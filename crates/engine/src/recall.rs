@@ -9,6 +9,17 @@ mod index;
 mod search;
 mod text;
 
+mod assemble;
+mod by_file;
+mod context;
+mod fate;
+mod likeness;
+
+mod reply;
+
 pub use ask::{Answer, Because, Hit, PassedOver, Question};
 pub(crate) use book::Shared;
+pub(crate) use by_file::Branches;
+pub use context::{Context, Occasion, Omitted, Placement};
 pub use embed::{Embedded, Progress};
+pub use reply::{Prose, Reply};

@@ -13,7 +13,10 @@
 //! | `flag ID right · outdated [TEXT] · partly TEXT · incorrect TEXT · nothere [--module M] [--file P]` | corrects |
 //! | `forget ID…` · `restore ID [VERSION]` · `undo [ID]` · `history ID` | |
 //! | `list [--all] [--user] [--status S] [--type T] [--tag T] [--file P] [--module M] [--limit N] [--offset N]` | newest first |
-//! | `search [the same] WORDS` · `show ID` · `find ID` | |
+//! | `search [the same, --source S, --scope S, --branch B] [--without STAGE] WORDS` · `show ID` · `find ID` | |
+//! | `ask [like search] QUESTION` | prose, if anybody writes, then the evidence |
+//! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `about [the same] FILE…` | what an agent is told at the start · about files |
+//! | `touch FILE… [--shown ID]` | what an agent is told at a step |
 //! | `export [--user]` · `import [--user] [--vouched] [--skip] [--redact] [--dry]` | out to the parcel, in from it |
 //! | `parcel [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--says WORD --hide FIELD] [--boast] TEXT` | a stranger puts something into the parcel |
 //! | `parcel --bad WHY` · `parcel --empty` | a record that cannot be read · a new parcel |
@@ -22,7 +25,8 @@
 //! | `set KEY VALUE` · `unset KEY` · `settings` | |
 //! | `live N` · `days N` | days with sessions in them · days away |
 //! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | the world itself |
-//! | `damage ID` · `smuggle [like parcel] [--user] TEXT` | changes a text · keeps one, past the engine |
+//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `aged PATH DAYS` · `commit` · `branch NAME` · `merge NAME` | files and their history |
+//! | `damage ID` · `smuggle [like parcel] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a text · keeps one, past the engine |
 //! | `litter [--user] NAME` · `look NAME` | a stranger's file in the data folder · whether it is still there |
 //!
 //! Answers are one line a memory: its name, type, what it is worth now, its text, and whatever is not
@@ -41,7 +45,7 @@ mod story;
 pub use plant::{PLANTS, plant};
 pub use random::Random;
 pub use story::Story;
-pub use world::World;
+pub use world::{World, models};
 
 /// What a script says in a fresh world.
 pub fn play(script: &str) -> String {

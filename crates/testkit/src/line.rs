@@ -7,7 +7,7 @@ use crate::plant::sow;
 /// Options that stand alone; all others take the next word.
 const SWITCHES: &[&str] = &[
     "user", "pin", "new", "redact", "dry", "all", "vouched", "skip", "fix", "empty", "compact",
-    "boast",
+    "boast", "plain", "full", "explain",
 ];
 
 #[derive(Clone, Debug, Default)]

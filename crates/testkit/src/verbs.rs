@@ -3,6 +3,7 @@
 mod carry;
 mod change;
 mod look;
+mod recall;
 mod stage;
 mod upkeep;
 
@@ -19,7 +20,9 @@ const VERBS: &[(&str, Verb)] = &[
     ("teach", change::teach), ("edit", change::edit), ("pin", change::pin), ("unpin", change::pin),
     ("used", change::used), ("flag", change::flag), ("forget", change::forget),
     ("restore", change::restore), ("undo", change::undo),
-    ("list", look::list), ("search", look::search), ("show", look::show), ("find", look::find),
+    ("list", look::list), ("show", look::show), ("find", look::find),
+    ("search", recall::search), ("ask", recall::ask), ("context", recall::context),
+    ("about", recall::about), ("touch", recall::touch),
     ("history", look::history), ("settings", look::settings), ("doctor", look::doctor),
     ("export", carry::export), ("import", carry::import), ("purge", carry::purge),
     ("maintain", upkeep::maintain), ("backup", upkeep::backup), ("backups", upkeep::backups),
@@ -35,6 +38,8 @@ type Scene = fn(&mut World, &Line);
 const SCENES: &[(&str, Scene)] = &[
     ("days", stage::days), ("cd", stage::cd), ("on", stage::on), ("move", stage::rename),
     ("write", stage::write), ("parcel", carry::parcel), ("copy", stage::copy), ("git", stage::git),
+    ("commit", stage::commit), ("branch", stage::branch), ("merge", stage::merge),
+    ("delete", stage::delete), ("aged", stage::aged),
 ];
 
 pub(crate) fn run(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use engine::{Config, Embedder, Engine, Error, ImportRecord, Models, VectorSource};
+use engine::{Config, Embedder, Engine, Error, Generator, ImportRecord, Models, VectorSource};
 use model::{DAY, MemoryId, Timestamp};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
@@ -30,6 +30,8 @@ pub struct World {
     names: Vec<MemoryId>,
     pub(crate) parcel: Vec<ImportRecord>,
     complaints: Vec<String>,
+    /// Who embeds, reranks and writes.
+    pub models: Models,
 }
 
 impl World {
@@ -47,6 +49,7 @@ impl World {
             names: Vec::new(),
             parcel: Vec::new(),
             complaints: Vec::new(),
+            models: models(None),
         };
         res.go("shop");
         res
@@ -107,7 +110,7 @@ impl World {
             key: None,
             home,
             types: Vec::new(),
-            models: models(),
+            models: self.models.clone(),
             random: id_bytes,
         }
     }
@@ -160,9 +163,9 @@ impl World {
     }
 }
 
-/// The built-in model, loaded once for all worlds of a process.
-fn models() -> Models {
+/// The built-in model, loaded once for all worlds of a process, and perhaps somebody who writes.
+pub fn models(generator: Option<Generator>) -> Models {
     static MODELS: OnceLock<Embedder> = OnceLock::new();
     let embedder = MODELS.get_or_init(Embedder::new).clone();
-    Models::new(VectorSource::BuiltIn(embedder), None, None)
+    Models::new(VectorSource::BuiltIn(embedder), None, generator)
 }

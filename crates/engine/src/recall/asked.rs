@@ -279,7 +279,7 @@ impl Engine {
     }
 
     /// The branches that are not merged into what is checked out, as far as that is known.
-    async fn unmerged(&self) -> Vec<String> {
+    pub(super) async fn unmerged(&self) -> Vec<String> {
         let place = self.place.clone();
         aside(move || source::unmerged(&place)).await.unwrap_or_default()
     }

@@ -1,8 +1,16 @@
 //! The engine by scripts: one binary, one module per promise. The notation is testkit's.
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its answers with them")]
+#![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
 mod finding;
 mod teaching;
+
+mod asking;
+mod context;
+mod overriding;
+mod recalling;
+mod staleness;
+mod step;
 
 mod secrets;
 mod strangers;

@@ -3,8 +3,8 @@
 use engine::{Error, ImportRecord, Intake, Notebook, Purged, Taken};
 use model::{
     Actor, Anchor, Counters, DAY, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille,
-    ProjectPath, Relation, RelationKind, RelationTarget, Scope, SoftStates, Source, Visibility,
-    WorkUnit,
+    ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId, SoftStates, Source,
+    Visibility, WorkUnit,
 };
 use store::Change;
 
@@ -111,31 +111,45 @@ fn stranger(world: &World, line: &Line) -> Memory {
     let relations = line.all("rests-on").into_iter().map(relation);
     let boasts = line.has("boast");
     let kind = hidden("type").map(|it| MemoryType::Custom(format!("custom:acme.{it}")));
+    let plain = line.has("plain");
+    let linked = |id: String| Relation { kind: RelationKind::RequiredWith, ..relation(id) };
+    let linked = line.all("requires").into_iter().map(linked);
+    let said = |name: &str| line.one(name).unwrap_or_default();
+    let kind = kind.or_else(|| MemoryType::from_slug(&said("type")).ok());
+    let files = line.all("file").into_iter().map(|it| path(&it));
     let work_unit =
         |label: String| WorkUnit { methodology: "native".to_owned(), hierarchy: Vec::new(), label };
     Memory {
         id,
         project: None,
         kind: kind.unwrap_or(MemoryType::Core(Kind::Gotcha)),
-        source: Source::UserTaught,
-        scope: Scope::Global,
-        visibility: if boasts { Visibility::Organization } else { Visibility::Personal },
+        source: Source::from_slug(&said("source")).unwrap_or(Source::UserTaught),
+        scope: Scope::from_slug(&said("scope")).unwrap_or(Scope::Global),
+        visibility: Visibility::from_slug(&said("for")).unwrap_or(if boasts {
+            Visibility::Organization
+        } else {
+            Visibility::Personal
+        }),
         content: line.one("says").unwrap_or_else(|| text.clone()),
-        summary: "a summary that says something else".to_owned(),
+        summary: if plain { text.clone() } else { "a summary that says something else".to_owned() },
         citation: "else".to_owned(),
         confidence: PerMille::ONE,
         tags: line.all("tag"),
-        files: hidden("file").and_then(|it| ProjectPath::parse(&it).ok()).into_iter().collect(),
+        files: hidden("file")
+            .and_then(|it| ProjectPath::parse(&it).ok())
+            .into_iter()
+            .chain(files)
+            .collect(),
         modules: line.all("module"),
         anchors: anchors.chain(hidden("anchor_file").map(anchored)).collect(),
         work_unit: hidden("work_unit").map(work_unit),
-        session: None,
+        session: line.number("session").map(session),
         provenance: Vec::new(),
         commit: hidden("commit"),
-        branch: hidden("branch"),
-        relations: relations.chain(hidden("relation").map(about)).collect(),
+        branch: hidden("branch").or_else(|| line.one("branch")),
+        relations: relations.chain(linked).chain(hidden("relation").map(about)).collect(),
         half_life_days: boasts.then_some(100_000),
-        flags: Flags { user_verified: true, pinned: true, ..Flags::default() },
+        flags: Flags { user_verified: true, pinned: !plain, ..Flags::default() },
         states: SoftStates {
             deprecated_reason: hidden("reason"),
             stale_at: boasts.then_some(now),
@@ -149,6 +163,13 @@ fn stranger(world: &World, line: &Line) -> Memory {
         hlc: Hlc::default(),
         counters: Counters { used_count: u64::from(boasts) * 999, ..Counters::default() },
     }
+}
+
+/// A session by its number.
+fn session(number: u32) -> SessionId {
+    let mut bytes = [0; 10];
+    bytes[..4].copy_from_slice(&number.to_be_bytes());
+    SessionId::new(model::Timestamp(0), bytes)
 }
 
 /// The bytes of an id whose short form is as wished.

@@ -2,13 +2,13 @@
 
 use std::path::PathBuf;
 
-use engine::{Error, Filter, Health, Purpose, Question, Reach, Without};
-use model::Status;
+use engine::{Error, Filter, Health, Reach};
+use model::{Scope, Source, Status};
 
 use super::Line;
 use crate::{World, print};
 
-fn filter(world: &mut World, line: &Line) -> Result<(Filter, Option<Reach>), Error> {
+pub(super) fn filter(world: &mut World, line: &Line) -> Result<(Filter, Option<Reach>), Error> {
     let standing = Filter::standing(line.number("limit").unwrap_or(100));
     let file = match line.one("file") {
         Some(file) => {
@@ -26,6 +26,9 @@ fn filter(world: &mut World, line: &Line) -> Result<(Filter, Option<Reach>), Err
         kind: line.one("type"),
         tag: line.one("tag"),
         module: line.one("module"),
+        source: line.one("source").as_deref().map(Source::parse).transpose()?,
+        scope: line.one("scope").as_deref().map(Scope::parse).transpose()?,
+        branch: line.one("branch"),
         file,
         statuses,
         offset: line.number("offset").unwrap_or(0),
@@ -39,28 +42,6 @@ pub(super) fn list(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Res
     for it in world.with(async |engine| engine.list(&filter, reach).await)? {
         let name = world.name(it.memory.id);
         acc.push(print::shown(&name, &it));
-    }
-    said(acc);
-    Ok(())
-}
-
-pub(super) fn search(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
-    let (filter, reach) = filter(world, line)?;
-    let query = line.text(0);
-    let question = Question {
-        text: query,
-        filter,
-        reach,
-        phase: None,
-        purpose: Purpose::Search,
-        without: Without::default(),
-    };
-    let answer = world.with(async |engine| engine.recall(&question).await)?;
-    acc.extend(answer.notices);
-    for it in answer.hits {
-        let name = world.name(it.shown.memory.id);
-        let because = it.because.words.join(" ");
-        acc.push(format!("{name} {:?} by {because}", it.shown.memory.content));
     }
     said(acc);
     Ok(())
@@ -124,7 +105,7 @@ pub(super) fn doctor(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
 }
 
 /// Silence would look like a missing line.
-fn said(acc: &mut Vec<String>) {
+pub(super) fn said(acc: &mut Vec<String>) {
     if acc.is_empty() {
         acc.push("nothing".to_owned());
     }

@@ -56,7 +56,28 @@ pub(super) fn rename(world: &mut World, line: &Line) {
 pub(super) fn write(world: &mut World, line: &Line) {
     let path = world.cwd.join(line.word(0));
     let folder = path.parent().expect("a file lies in a folder");
-    fs::create_dir_all(folder).and_then(|()| fs::write(&path, "")).expect("a file can be written");
+    let text = line.text(1).repeat(line.number("times").unwrap_or(1) as usize);
+    fs::create_dir_all(folder)
+        .and_then(|()| fs::write(&path, text))
+        .expect("a file can be written");
+    set_time(world, line.word(0), 0);
+}
+
+pub(super) fn delete(world: &mut World, line: &Line) {
+    fs::remove_file(world.cwd.join(line.word(0))).expect("a file can be removed");
+}
+
+/// Makes a file some days younger than now.
+pub(super) fn aged(world: &mut World, line: &Line) {
+    set_time(world, line.word(0), line.word(1).parse().expect("days are counted"));
+}
+
+/// The clock of the disk is not that of the script.
+fn set_time(world: &World, path: &str, days: i64) {
+    let at = world.now.plus(days * model::DAY).0.unsigned_abs();
+    let at = std::time::UNIX_EPOCH + std::time::Duration::from_millis(at);
+    let file = fs::File::options().append(true).open(world.cwd.join(path));
+    file.and_then(|it| it.set_modified(at)).expect("a file can be touched");
 }
 
 /// Copies a folder with everything in it.
@@ -72,19 +93,49 @@ pub(super) fn copy(world: &mut World, line: &Line) {
 
 /// Makes a repository with one commit of where one stands, on a branch of that name.
 pub(super) fn git(world: &mut World, line: &Line) {
-    let steps: [&[&str]; 2] =
-        [&["init", "-q", "-b", line.word(0)], &["commit", "-q", "--allow-empty", "-m", "begin"]];
-    for step in steps {
-        let mut git = Command::new("git");
-        for who in ["AUTHOR", "COMMITTER"] {
-            git.env(format!("GIT_{who}_NAME"), "Ada")
-                .env(format!("GIT_{who}_EMAIL"), "ada@example.com")
-                .env(format!("GIT_{who}_DATE"), "1700000000 +0000");
-        }
-        git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
-        let done = git.arg("-C").arg(&world.cwd).args(step).status();
-        assert!(done.expect("git can be run").success(), "a repository can be made");
+    run_git(world, &["init", "-q", "-b", line.word(0)]);
+    run_git(world, &["commit", "-q", "--allow-empty", "-m", "begin"]);
+}
+
+/// Commits everything below where one stands.
+pub(super) fn commit(world: &mut World, _: &Line) {
+    run_git(world, &["add", "-A", "."]);
+    run_git(world, &["commit", "-q", "--allow-empty", "-m", "next"]);
+}
+
+/// Goes to a branch, and makes it if need be.
+pub(super) fn branch(world: &mut World, line: &Line) {
+    let name = line.word(0);
+    let known = git_command(world, &["rev-parse", "-q", "--verify", &format!("refs/heads/{name}")])
+        .stdout(std::process::Stdio::null())
+        .status();
+    let known = known.expect("git can be run").success();
+    if known {
+        run_git(world, &["checkout", "-q", name]);
+    } else {
+        run_git(world, &["checkout", "-q", "-b", name]);
     }
+}
+
+pub(super) fn merge(world: &mut World, line: &Line) {
+    run_git(world, &["merge", "-q", "--no-edit", line.word(0)]);
+}
+
+fn run_git(world: &World, step: &[&str]) {
+    let done = git_command(world, step).status().expect("git can be run");
+    assert!(done.success(), "git {step:?}");
+}
+
+fn git_command(world: &World, step: &[&str]) -> Command {
+    let mut git = Command::new("git");
+    for who in ["AUTHOR", "COMMITTER"] {
+        git.env(format!("GIT_{who}_NAME"), "Ada")
+            .env(format!("GIT_{who}_EMAIL"), "ada@example.com")
+            .env(format!("GIT_{who}_DATE"), "1700000000 +0000");
+    }
+    git.env("GIT_CONFIG_GLOBAL", "/dev/null").env("GIT_CONFIG_NOSYSTEM", "1");
+    git.arg("-C").arg(&world.cwd).args(step);
+    git
 }
 
 /// Somebody else's file in the folder of this project's memories, or, with `--user`, in the data folder.

@@ -1,0 +1,290 @@
+//! From candidates to a context: check what they speak of, set contradictions side by side, pack.
+
+use std::collections::{HashMap, HashSet};
+
+use model::{MemoryId, MemoryType, PerMille, ProjectPath};
+use recall::{Brief, Item, Purpose, Stage, Unpacked, Without, frame, pack, phase, stale, tokens};
+use store::WARNING_KINDS;
+
+use super::ask::{Hit, PassedOver};
+use super::context::{Context, Occasion, Omitted, Placement, Pool};
+use super::fate::Fate;
+use super::likeness::{Kinship, Likeness, attribution, overrides};
+use crate::{Engine, Error};
+
+/// How many of the best are checked against the working tree, compared and packed, and how many of
+/// each type whatever the others are worth: a phase keeps room for some.
+const CHECKED: usize = 60;
+const PER_TYPE: usize = 12;
+/// Puts warnings about the files at hand before everything; scores are a few units at most.
+const FIRST: f32 = 100.0;
+
+/// A memory that may be shown.
+struct Entry {
+    hit: Hit,
+    /// Its files by their names now, those at hand first.
+    files: Vec<ProjectPath>,
+    remarks: Vec<String>,
+}
+
+/// Memories that contradict one another and so stand together, the one that counts most first. Most
+/// groups have one member.
+type Group = Vec<Entry>;
+
+impl Engine {
+    pub(super) async fn assemble(
+        &self,
+        occasion: &Occasion,
+        purpose: Purpose,
+        mut pool: Pool,
+    ) -> Result<Context, Error> {
+        let hits = best_first(std::mem::take(&mut pool.hits));
+        let (hits, beyond) = within_reach(hits);
+        let fates = self.fates(&hits).await;
+        let mut entries = Vec::new();
+        for (hit, fate) in hits.into_iter().zip(fates) {
+            match checked(hit, fate, occasion, purpose) {
+                Ok(entry) => entries.push(entry),
+                Err((hit, why)) => pool.left_out.push((*hit, Omitted::PassedOver(why))),
+            }
+        }
+        let omitted = Omitted::PassedOver(PassedOver::Beyond);
+        pool.left_out.extend(beyond.into_iter().map(|it| (it, omitted)));
+        entries.sort_by(|a, b| by_score(&a.hit, &b.hit));
+        let hits: Vec<Hit> = entries.iter().map(|it| it.hit.clone()).collect();
+        let likeness = self.likeness(&hits).await?;
+        let mut groups = Vec::new();
+        for entry in entries {
+            if let Err((hit, of)) = join(&mut groups, entry, &likeness, &occasion.without) {
+                let why = PassedOver::Duplicate(of);
+                pool.left_out.push((*hit, Omitted::PassedOver(why)));
+            }
+        }
+        groups.iter_mut().filter(|it| it.len() > 1).for_each(remark);
+        Ok(self.packed(occasion, groups, &likeness, pool))
+    }
+
+    fn packed(
+        &self,
+        occasion: &Occasion,
+        groups: Vec<Group>,
+        likeness: &Likeness,
+        pool: Pool,
+    ) -> Context {
+        let budget = occasion.budget.unwrap_or(phase::row(occasion.phase).budget);
+        let items: Vec<Item> = groups
+            .iter()
+            .zip(0..)
+            .map(|(group, key)| Item {
+                key,
+                kind: group[0].hit.shown.memory.kind.clone(),
+                score: group[0].hit.score + if warns(&group[0], occasion) { FIRST } else { 0.0 },
+                text: self.lines(group, occasion.full).join("\n"),
+                files: group[0].files.clone(),
+            })
+            .collect();
+        let brief = Brief {
+            phase: occasion.phase,
+            budget,
+            head: frame::HEAD,
+            foot: frame::FOOT,
+            duplicate: likeness.duplicate(),
+        };
+        let similar =
+            |a: u32, b: u32| similarity(&groups[a as usize], &groups[b as usize], likeness);
+        let apart = |_, _| None;
+        let packed = if occasion.without.has(Stage::Duplicates) {
+            pack(&items, &brief, &apart)
+        } else {
+            pack(&items, &brief, &similar)
+        };
+        let mut placed = Vec::new();
+        for it in &packed.chosen {
+            let group = &groups[it.key as usize];
+            let costs: Vec<u32> = self
+                .lines(group, occasion.full)
+                .iter()
+                .map(|line| tokens(&format!("{line}\n")))
+                .collect();
+            let heading = it.cost.saturating_sub(costs.iter().sum());
+            for (nth, (entry, cost)) in group.iter().zip(costs).enumerate() {
+                placed.push(Placement {
+                    hit: entry.hit.clone(),
+                    file: it.file.clone(),
+                    cost: cost + if nth == 0 { heading } else { 0 },
+                    paid_by: it.paid_by,
+                });
+            }
+        }
+        let mut left_out = pool.left_out;
+        for (key, why) in &packed.left_out {
+            let why = match *why {
+                Unpacked::OverBudget { cost, left } => Omitted::OverBudget { cost, left },
+                Unpacked::Duplicate { of, .. } => {
+                    let of = groups[of as usize][0].hit.shown.memory.id;
+                    Omitted::PassedOver(PassedOver::Duplicate(of))
+                }
+            };
+            left_out.extend(groups[*key as usize].iter().map(|it| (it.hit.clone(), why)));
+        }
+        left_out.sort_by(|a, b| by_score(&a.0, &b.0));
+        let Pool { class, verdict, notices, .. } = Pool { left_out: Vec::new(), ..pool };
+        let (text, used, phase) = (packed.text, packed.used, occasion.phase);
+        Context { text, used, budget, phase, placed, left_out, class, verdict, notices }
+    }
+
+    /// The members of a group as they are shown.
+    fn lines(&self, group: &Group, full: bool) -> Vec<String> {
+        group.iter().map(|it| self.line(&it.hit, full, &it.remarks)).collect()
+    }
+
+    /// A memory as a model is shown it: its summary, or the whole text.
+    pub(super) fn line(&self, hit: &Hit, full: bool, remarks: &[String]) -> String {
+        let memory = &hit.shown.memory;
+        let text =
+            if full || memory.summary.is_empty() { &memory.content } else { &memory.summary };
+        let (label, id) = (self.label(&memory.kind), memory.id.short());
+        frame::line(&frame::Note { label: &label, text, id: &id, remarks })
+    }
+
+    /// The word at the head of a line; a type of a methodology has the one it was declared with.
+    fn label(&self, kind: &MemoryType) -> String {
+        if let Some(core) = kind.core() {
+            return core.row().label.to_owned();
+        }
+        let declared = self.config.types.iter().find(|it| it.slug == kind.slug());
+        declared.map_or_else(|| kind.slug().to_owned(), |it| it.label.clone())
+    }
+}
+
+/// Best first, each memory once.
+fn best_first(mut hits: Vec<Hit>) -> Vec<Hit> {
+    hits.sort_by(by_score);
+    let mut known = HashSet::new();
+    hits.retain(|it| known.insert(it.shown.memory.id));
+    hits
+}
+
+/// Parts what is looked at closely from what is not.
+fn within_reach(hits: Vec<Hit>) -> (Vec<Hit>, Vec<Hit>) {
+    let mut of_type: HashMap<MemoryType, usize> = HashMap::new();
+    let (mut near, mut beyond) = (Vec::new(), Vec::new());
+    for hit in hits {
+        let n_before = of_type.entry(hit.shown.memory.kind.clone()).or_default();
+        *n_before += 1;
+        if near.len() < CHECKED || *n_before <= PER_TYPE {
+            near.push(hit);
+        } else {
+            beyond.push(hit);
+        }
+    }
+    (near, beyond)
+}
+
+fn by_score(a: &Hit, b: &Hit) -> std::cmp::Ordering {
+    b.score.total_cmp(&a.score).then(a.shown.memory.id.cmp(&b.shown.memory.id))
+}
+
+/// Holds a hit against what has become of its files; what may not be shown comes back with the
+/// reason. What a linked memory pulled in is held to the same rules as what was found.
+fn checked(
+    mut hit: Hit,
+    fate: Fate,
+    occasion: &Occasion,
+    purpose: Purpose,
+) -> Result<Entry, (Box<Hit>, PassedOver)> {
+    let row = purpose.row();
+    let without = &occasion.without;
+    hit.because.doubts = fate.doubts;
+    if fate.gone {
+        return Err((Box::new(hit), PassedOver::FilesGone));
+    }
+    if without.keeps(Stage::Trust) {
+        let factor = stale::factor(fate.changed);
+        hit.shown.current = stale::lowered(hit.shown.current, fate.changed);
+        hit.because.factors.confidence *= factor;
+        hit.because.factors.score *= factor;
+        hit.score *= factor;
+        if hit.shown.current < row.least {
+            return Err((Box::new(hit), PassedOver::Unsure));
+        }
+    }
+    let kind = &hit.shown.memory.kind;
+    if without.keeps(Stage::Phase) && phase::is_out(occasion.phase, kind) {
+        return Err((Box::new(hit), PassedOver::OutOfPhase));
+    }
+    let mut files = fate.files;
+    files.sort_by_key(|it| !occasion.files.contains(it));
+    let mut remarks = Vec::new();
+    if fate.changed >= stale::WORTH_SAYING {
+        remarks.push("what it speaks of has changed since: check".to_owned());
+    }
+    Ok(Entry { hit, files, remarks })
+}
+
+/// Whether it is a warning about a file at hand.
+fn warns(entry: &Entry, occasion: &Occasion) -> bool {
+    let kind = entry.hit.shown.memory.kind.core();
+    WARNING_KINDS.iter().any(|it| Some(*it) == kind)
+        && entry.files.iter().any(|it| occasion.files.contains(it))
+}
+
+/// Sets a memory beside those it contradicts. One that repeats a member of such a group comes back
+/// with the other's id; repetition elsewhere is up to the packing, which knows what has a place.
+fn join(
+    groups: &mut Vec<Group>,
+    entry: Entry,
+    likeness: &Likeness,
+    without: &Without,
+) -> Result<(), (Box<Hit>, MemoryId)> {
+    let kinship = |it: &Entry| likeness.between(&it.hit.shown.memory, &entry.hit.shown.memory);
+    let mut at = None;
+    for (nth, group) in groups.iter().enumerate() {
+        let kinships: Vec<Kinship> = group.iter().map(kinship).collect();
+        let same = kinships.iter().position(|it| matches!(it, Kinship::Same(_)));
+        if let Some(same) = same.filter(|_| group.len() > 1 && without.keeps(Stage::Duplicates)) {
+            return Err((Box::new(entry.hit), group[same].hit.shown.memory.id));
+        }
+        if kinships.contains(&Kinship::Contradicts) {
+            at = Some(nth);
+            break;
+        }
+    }
+    match at.map(|it| &mut groups[it]) {
+        None => groups.push(vec![entry]),
+        Some(group) if overrides(&entry.hit.shown, &group[0].hit.shown) => group.insert(0, entry),
+        Some(group) => group.push(entry),
+    }
+    Ok(())
+}
+
+/// Says in each line how the members of a group stand to one another.
+fn remark(group: &mut Group) {
+    let (lead, others) = group.split_first_mut().expect("a group has members");
+    let of_lead = lead.hit.shown.memory.id.short();
+    lead.remarks.insert(0, attribution(&lead.hit.shown).to_owned());
+    for other in others {
+        let of_other = other.hit.shown.memory.id.short();
+        let (says, said) = if overrides(&lead.hit.shown, &other.hit.shown) {
+            ("overrides", "overridden by")
+        } else {
+            ("contradicts", "contradicts")
+        };
+        lead.remarks.push(format!("{says} #{of_other}"));
+        other.remarks.insert(0, attribution(&other.hit.shown).to_owned());
+        other.remarks.push(format!("{said} #{of_lead}"));
+        lead.hit.because.doubts.push(format!("{says} #{of_other}"));
+        other.hit.because.doubts.push(format!("{said} #{of_lead}"));
+    }
+}
+
+/// How alike two groups are; those with several members say several things.
+fn similarity(a: &Group, b: &Group, likeness: &Likeness) -> Option<PerMille> {
+    let ([a], [b]) = (a.as_slice(), b.as_slice()) else {
+        return None;
+    };
+    match likeness.between(&a.hit.shown.memory, &b.hit.shown.memory) {
+        Kinship::Same(similarity) => Some(similarity),
+        Kinship::Apart | Kinship::Contradicts => None,
+    }
+}

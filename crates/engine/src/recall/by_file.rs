@@ -1,0 +1,101 @@
+//! What an agent must know about a file it has just touched. Asked at every step, so it is one visit
+//! to each notebook and nothing else: no vectors, no ranking by words, git only when a branch is in
+//! question.
+
+use std::collections::HashSet;
+use std::sync::PoisonError;
+
+use model::{Memory, MemoryId, Phase, ProjectPath, QuietSpan, Timestamp};
+use recall::{Purpose, Standing, Without};
+use source::Head;
+use store::Warnings;
+
+use super::context::weighed;
+use crate::{Engine, Error, Notebook, Reach, Shown};
+
+/// How many warnings of one file are looked at, beside those that were shown already.
+const LOOKED_AT: usize = 64;
+/// How long what git said about branches is believed while the same commit is checked out.
+const BELIEVED: i64 = 60_000;
+
+/// What was last said about branches, and when.
+#[derive(Clone, Debug)]
+pub(crate) struct Branches {
+    head: Head,
+    asked_at: Timestamp,
+    closed: Vec<String>,
+}
+
+impl Engine {
+    /// Live gotchas, error patterns and dead ends of these files that are sure enough and were not
+    /// shown yet, best first.
+    pub async fn by_file(
+        &self,
+        files: &[ProjectPath],
+        already_shown: &HashSet<MemoryId>,
+    ) -> Result<Vec<Shown>, Error> {
+        let limit = u32::try_from(LOOKED_AT + already_shown.len()).unwrap_or(u32::MAX);
+        let mut found = Vec::new();
+        for notebook in self.notebooks() {
+            let warnings = notebook.store.warnings(files.to_vec(), limit).await?;
+            self.sift(&notebook, warnings, already_shown, &mut found).await?;
+        }
+        let hits = weighed(found, Phase::Implement, Purpose::Step, &Without::default());
+        Ok(hits.into_iter().map(|it| it.shown).collect())
+    }
+
+    async fn sift(
+        &self,
+        notebook: &Notebook,
+        warnings: Warnings,
+        already_shown: &HashSet<MemoryId>,
+        acc: &mut Vec<(Shown, Standing)>,
+    ) -> Result<(), Error> {
+        let Warnings { mut memories, mut quiet, last_write } = warnings;
+        quiet.extend(last_write.and_then(|it| QuietSpan::between(it, self.now)));
+        memories.retain(|it| !already_shown.contains(&it.id));
+        if memories.is_empty() {
+            return Ok(());
+        }
+        if notebook.reach == Reach::User {
+            let excluded = self.excluded().await?;
+            memories.retain(|it| !excluded.contains(&it.id));
+        }
+        if memories.iter().any(|it| it.branch.is_some()) {
+            let closed = self.closed_branches().await;
+            memories.retain(|it| it.branch.as_ref().is_none_or(|it| !closed.contains(it)));
+        }
+        for memory in memories {
+            let standing = self.standing(&memory, &quiet);
+            if standing.current >= Purpose::Step.row().least && self.speaks_of_something(&memory) {
+                let (reach, current) = (notebook.reach, standing.current);
+                acc.push((Shown { memory, reach, current }, standing));
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether any file it names is there; the user's memories may mean files of any project.
+    fn speaks_of_something(&self, memory: &Memory) -> bool {
+        let there = |it: &ProjectPath| source::exists(&self.place.root, it.as_str());
+        memory.project.is_none() || memory.files.iter().any(there)
+    }
+
+    /// The branches that are not merged into what is checked out, asked of git when the commit
+    /// changed or the last answer is old.
+    pub(super) async fn closed_branches(&self) -> Vec<String> {
+        let head = source::head(&self.place);
+        let known = self.branches.lock().unwrap_or_else(PoisonError::into_inner).clone();
+        let is_fresh = |it: &Branches| {
+            let age = self.now.since(it.asked_at);
+            it.head == head && (0..BELIEVED).contains(&age)
+        };
+        if let Some(known) = known.filter(is_fresh) {
+            return known.closed;
+        }
+        let closed = self.unmerged().await;
+        let said = Branches { head, asked_at: self.now, closed: closed.clone() };
+        *self.branches.lock().unwrap_or_else(PoisonError::into_inner) = Some(said);
+        closed
+    }
+}
