@@ -1,9 +1,11 @@
 //! One file per command: help text, arguments, run, render.
 
 mod answer;
+mod ask;
 mod backup;
 mod completions;
 mod config;
+mod context;
 mod doctor;
 mod edit;
 mod export;
@@ -40,6 +42,8 @@ pub(crate) enum Command {
     Remember(remember::RememberArgs),
     List(list::ListArgs),
     Search(search::SearchArgs),
+    Ask(ask::AskArgs),
+    Context(context::ContextArgs),
     Show(show::ShowArgs),
     Edit(edit::EditArgs),
     Pin(pin::PinArgs),
@@ -180,6 +184,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Remember(args) => remember::run(args, &mut session).await,
         Command::List(args) => list::run(args, &session).await,
         Command::Search(args) => search::run(args, &session).await,
+        Command::Ask(args) => ask::run(args, &session).await,
+        Command::Context(args) => context::run(args, &session).await,
         Command::Show(args) => show::run(args, &session).await,
         Command::Edit(args) => edit::run(args, &session).await,
         Command::Pin(args) => pin::run(args, &session).await,

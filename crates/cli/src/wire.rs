@@ -1,6 +1,7 @@
 //! The JSON a user can rely on: twins of our structs, converted by hand. A wire is a promise.
 
 pub(crate) mod answer;
+pub(crate) mod context;
 
 use engine::{Reach, Shown};
 use model::{

@@ -69,15 +69,8 @@ pub(crate) fn explain(answer: &Answer, session: &Session<'_>) {
     let out = session.output;
     out.say("");
     out.say(&format!("a question of the class `{}`", answer.class));
-    match answer.verdict {
-        Verdict::Answered { strength, needed } => {
-            out.say(&format!("answered: strength {strength:.2}, {needed:.2} is needed here"));
-        }
-        Verdict::Nothing { strength, needed } => out
-            .say(&format!("nothing relevant: strength {strength:.2}, {needed:.2} is needed here")),
-        Verdict::Open => out.say("relevance was not judged"),
-    }
-    out.say("id         score   rel   rec  freq phase trust  conf  paths");
+    say_verdict(answer.verdict, session);
+    say_columns(session);
     for hit in &answer.hits {
         out.say(&row(hit));
     }
@@ -86,7 +79,26 @@ pub(crate) fn explain(answer: &Answer, session: &Session<'_>) {
     }
 }
 
-fn row(hit: &Hit) -> String {
+/// Says whether anything was relevant, with the numbers that decided it.
+pub(crate) fn say_verdict(verdict: Verdict, session: &Session<'_>) {
+    session.output.say(&match verdict {
+        Verdict::Answered { strength, needed } => {
+            format!("answered: strength {strength:.2}, {needed:.2} is needed here")
+        }
+        Verdict::Nothing { strength, needed } => {
+            format!("nothing relevant: strength {strength:.2}, {needed:.2} is needed here")
+        }
+        Verdict::Open => "relevance was not judged".to_owned(),
+    });
+}
+
+/// The head of the table that [`row`] fills.
+pub(crate) fn say_columns(session: &Session<'_>) {
+    session.output.say("id         score   rel   rec  freq phase trust  conf  paths");
+}
+
+/// Every factor of a place, in one line.
+pub(crate) fn row(hit: &Hit) -> String {
     let factors = hit.because.factors;
     let mut paths: Vec<String> = hit
         .because
@@ -100,6 +112,7 @@ fn row(hit: &Hit) -> String {
     if let Some(score) = hit.because.reranked {
         paths.push(format!("reranked {score:.2}"));
     }
+    paths.extend(hit.because.doubts.iter().cloned());
     format!(
         "#{}  {:>5.3} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2}  {}",
         hit.shown.memory.id.short(),

@@ -1,6 +1,6 @@
 //! Answers on the wire: hits with every factor of their place.
 
-use engine::{Answer, Because, Hit, PassedOver, Verdict};
+use engine::{Answer, Because, Hit, PassedOver, Reply, Verdict};
 use serde_json::{Value, json};
 
 use super::MemoryWire;
@@ -30,7 +30,15 @@ pub(crate) fn answer_json(query: &str, answer: &Answer, explain: bool) -> Value 
     res
 }
 
-fn hit_json(hit: &Hit) -> Value {
+/// The fields of an answer, with what was written from it; `prose` is null where nobody wrote.
+pub(crate) fn reply_json(question: &str, reply: &Reply, explain: bool) -> Value {
+    let mut res = answer_json(question, &reply.answer, explain);
+    let prose = reply.prose.as_ref();
+    res["prose"] = json!(prose.map(|it| json!({ "text": it.text, "cited": it.cited })));
+    res
+}
+
+pub(crate) fn hit_json(hit: &Hit) -> Value {
     json!({
         "memory": MemoryWire::from(&hit.shown),
         "score": hit.score,
@@ -61,7 +69,7 @@ fn because_json(because: &Because) -> Value {
     })
 }
 
-fn verdict_json(verdict: Verdict) -> Value {
+pub(crate) fn verdict_json(verdict: Verdict) -> Value {
     match verdict {
         Verdict::Answered { strength, needed } => {
             json!({ "answered": true, "strength": strength, "needed": needed })

@@ -6,6 +6,7 @@ mod kit;
 
 mod carry;
 mod clock;
+mod context;
 mod crowd;
 mod damage;
 mod disk;

@@ -1,0 +1,56 @@
+//! A context is a text to paste: alone on standard output, empty when there is nothing to say.
+
+use crate::kit::Desk;
+
+#[test]
+fn a_context_is_all_there_is_on_standard_output() {
+    let desk = Desk::new();
+    desk.remember("The payment webhook arrives twice, so charges need an idempotency key");
+    let task = "why does the payment webhook arrive twice";
+    let said = desk.run(&["context", "start", "--task", task]).ends(0, "start");
+    assert!(said.out.starts_with("<waylore-notes>\n"), "{said:?}");
+    assert!(said.out.ends_with("]\n</waylore-notes>\n"), "{said:?}");
+    let explained = desk.run(&["context", "start", "--task", task, "--explain"]).ends(0, "why");
+    assert_eq!(explained.out, said.out, "reasons are talk");
+    assert!(explained.err.contains("tokens from"), "{explained:?}");
+    let json = desk.json(&["context", "start", "--task", task, "--explain"]);
+    assert_eq!(json["text"].as_str().unwrap().trim_end(), said.out.trim_end());
+    assert!(json["used"].as_u64().unwrap() <= json["budget"].as_u64().unwrap(), "{json}");
+    assert_eq!(json["placed"].as_array().unwrap().len(), 1, "{json}");
+}
+
+#[test]
+fn an_empty_context_prints_nothing_and_says_so() {
+    let desk = Desk::new();
+    desk.remember("The payment webhook arrives twice, so charges need an idempotency key");
+    let args: [&[&str]; 4] = [
+        &["context", "start", "--task", "how do I bake sourdough bread"],
+        &["context", "start", "--budget", "3"],
+        &["context", "file", "src/none.rs"],
+        &["ask", "what is the capital of Mongolia"],
+    ];
+    for args in args {
+        let said = desk.run(args).ends(1, args[0]);
+        assert_eq!(said.out, "", "{args:?}: {said:?}");
+    }
+}
+
+#[test]
+fn a_question_is_answered_with_evidence() {
+    let desk = Desk::new();
+    let id = desk.remember("The session cache lives in redis");
+    let reply = desk.json(&["ask", "where is the session cache kept"]);
+    assert_eq!(reply["hits"][0]["memory"]["id"], id.as_str(), "{reply}");
+    assert!(reply["prose"].is_null(), "{reply}");
+    let said = desk.run(&["ask", "where is the session cache kept"]).ends(0, "ask");
+    assert!(said.out.contains("lives in redis"), "{said:?}");
+}
+
+#[test]
+fn a_slip_is_answered_with_what_would_be_right() {
+    let desk = Desk::new();
+    desk.run(&["context", "start", "--phase", "implementing"]).ends(2, "phase");
+    desk.run(&["context", "start", "--without", "everything"]).ends(2, "stage");
+    desk.run(&["context", "file", "../outside.rs"]).ends(2, "path");
+    desk.run(&["context"]).ends(2, "which");
+}
