@@ -9,6 +9,7 @@ use model::{Memory, MemoryId, Phase, ProjectPath, QuietSpan, Timestamp};
 use recall::{Purpose, Standing, Without};
 use source::Head;
 use store::Warnings;
+use tokio::task;
 
 use super::context::weighed;
 use crate::{Engine, Error, Notebook, Reach, Shown};
@@ -35,9 +36,15 @@ impl Engine {
         already_shown: &HashSet<MemoryId>,
     ) -> Result<Vec<Shown>, Error> {
         let limit = u32::try_from(LOOKED_AT + already_shown.len()).unwrap_or(u32::MAX);
+        // Both notebooks are asked before either is waited for.
+        let ask = |notebook: Notebook| {
+            let (store, files) = (notebook.store.clone(), files.to_vec());
+            (notebook, task::spawn(async move { store.warnings(files, limit).await }))
+        };
+        let asked: Vec<_> = self.notebooks().into_iter().map(ask).collect();
         let mut found = Vec::new();
-        for notebook in self.notebooks() {
-            let warnings = notebook.store.warnings(files.to_vec(), limit).await?;
+        for (notebook, warnings) in asked {
+            let warnings = warnings.await.expect("the store reports errors and does not panic")?;
             self.sift(&notebook, warnings, already_shown, &mut found).await?;
         }
         let hits = weighed(found, Phase::Implement, Purpose::Step, &Without::default());

@@ -1,6 +1,8 @@
 //! What an agent is told at the start and about files: within its budget, never what is in doubt,
 //! and nothing at all when nothing relates.
 
+use std::fmt::Write as _;
+
 use expect_test::expect;
 use model::Phase;
 use testkit::World;
@@ -74,9 +76,10 @@ fn an_old_pinned_memory_counts_though_many_are_newer() {
         .play("teach --pin --type decision the invoices are immutable because the auditors say so");
     let mut script = String::new();
     for n in 0..130 {
-        script.push_str(&format!(
-            "smuggle --plain --type module_insight fact number {n} about part {n}\n"
-        ));
+        let _ = writeln!(
+            script,
+            "smuggle --plain --type module_insight fact number {n} about part {n}"
+        );
     }
     world.play(&script);
     assert!(world.play("context").contains("[m1]"));

@@ -89,7 +89,7 @@ fn what_another_process_writes_is_seen_by_the_next_question() {
             assert_eq!(first(one, asked).await?, Some(kept.id), "taught by the other");
             assert_eq!(first(&other, asked).await?, Some(kept.id));
             let id = kept.id.to_string();
-            one.forget(&[id.clone()]).await?;
+            one.forget(std::slice::from_ref(&id)).await?;
             assert!(!found(&other, asked).await?.contains(&kept.id), "forgotten by the one");
             other.restore(&id, None).await?;
             assert_eq!(first(one, asked).await?, Some(kept.id), "restored by the other");
@@ -209,8 +209,12 @@ fn a_folder_that_cannot_be_written_is_searched_by_words() {
         (false, true) => set(0o600, path),
         (false, false) => set(0o400, path),
     };
-    paths.iter().rev().for_each(|it| write(it, false));
+    for path in paths.iter().rev() {
+        write(path, false);
+    }
     let said = world.play("search session cache");
-    paths.iter().for_each(|it| write(it, true));
+    for path in &paths {
+        write(path, true);
+    }
     assert!(said.contains("the session cache lives in redis"), "{said}");
 }
