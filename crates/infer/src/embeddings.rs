@@ -61,7 +61,12 @@ impl Embeddings {
     /// Asks the provider what the model is, so it may take seconds; texts are sent only to learn
     /// the length of vectors where nothing else says it, and then they are ours.
     pub fn open(config: &EmbeddingConfig) -> Result<Self, Error> {
-        Remote::open(config).map(|it| Self::Provider(Provider(Arc::new(it))))
+        Self::open_within(config, Duration::MAX)
+    }
+
+    /// As `open`, for somebody who waits: learning the length of vectors takes no longer than this.
+    pub fn open_within(config: &EmbeddingConfig, patience: Duration) -> Result<Self, Error> {
+        Remote::open(config, patience).map(|it| Self::Provider(Provider(Arc::new(it))))
     }
 
     /// Vectors with different ids are never compared.
@@ -84,9 +89,18 @@ impl Embeddings {
     /// Many texts become several requests, each with its own time; a caller that wants to stop in
     /// between gives fewer texts.
     pub fn embed_documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+        self.embed_documents_within(texts, Duration::MAX)
+    }
+
+    /// As `embed_documents`, for somebody who waits: no request takes longer than this.
+    pub fn embed_documents_within(
+        &self,
+        texts: &[&str],
+        patience: Duration,
+    ) -> Result<Vec<Vec<f32>>, Error> {
         match self {
             Self::BuiltIn(it) => Ok(it.embed(texts)),
-            Self::Provider(Provider(it)) => it.documents(texts),
+            Self::Provider(Provider(it)) => it.documents(texts, patience),
         }
     }
 

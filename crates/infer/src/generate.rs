@@ -2,6 +2,7 @@
 //!
 //! It knows nothing of what the text is for, keeps nothing, and offers the model no tools.
 
+mod probe;
 mod wire;
 
 use std::time::Duration;
@@ -11,6 +12,8 @@ use model::closed;
 use crate::error::{Error, Flaw};
 use crate::http::{Auth, Call, Client, Deadline, Endpoint};
 use crate::text;
+
+pub use probe::TextProbe;
 
 closed! {
     /// Whose interface a text provider speaks.
@@ -69,6 +72,11 @@ impl Generator {
             "" => Err(self.client.flaw(Flaw::Empty)),
             it => Ok(it.to_owned()),
         }
+    }
+
+    /// A live test: is it there, is it quick, does it answer?
+    pub fn probe(&self) -> Result<TextProbe, Error> {
+        probe::probe(self)
     }
 
     /// Empty where the model said nothing.

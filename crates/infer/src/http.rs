@@ -20,6 +20,8 @@ pub(crate) use limits::Call;
 
 pub use key::Key;
 
+use crate::error::Error;
+
 /// Where a provider is and how it knows us.
 #[derive(Clone, Debug)]
 pub struct Endpoint {
@@ -28,4 +30,16 @@ pub struct Endpoint {
     pub key: Option<Key>,
     /// Texts and key may travel unencrypted to another machine.
     pub allow_plain_http: bool,
+}
+
+impl Endpoint {
+    /// Whether the address can be used at all; nothing is sent.
+    pub fn check(&self) -> Result<(), Error> {
+        Address::parse(&self.url, self.allow_plain_http).map(|_| ())
+    }
+
+    /// Whether the address is on this machine, so that nothing sent there leaves it.
+    pub fn is_local(&self) -> bool {
+        Address::parse(&self.url, true).is_ok_and(|it| it.is_local())
+    }
 }

@@ -42,9 +42,9 @@ pub use code::encode_i8;
 pub use embedder::Embedder;
 pub use embeddings::{EmbeddingApi, EmbeddingConfig, Embeddings, Probe, Provider};
 pub use error::{Error, Flaw};
-pub use generate::{Generator, Prompt, TextApi, TextConfig};
+pub use generate::{Generator, Prompt, TextApi, TextConfig, TextProbe};
 pub use http::{Endpoint, Key};
-pub use rerank::{RerankApi, RerankConfig, Reranker};
+pub use rerank::{RerankApi, RerankConfig, RerankProbe, Reranker};
 
 /// Names the built-in model, its revision and its quantisation. Vectors with another id are never compared.
 pub const MODEL_ID: &str = "granite-embedding-30m-english@9b5b0964-int8";

@@ -3,6 +3,7 @@
 //! It sorts nothing and drops nothing. A caller whose time runs out keeps the order it had.
 
 mod ollama;
+mod probe;
 mod scores;
 mod wire;
 
@@ -13,6 +14,8 @@ use model::closed;
 use crate::error::{Error, Flaw};
 use crate::http::{Auth, Call, Client, Deadline, Endpoint};
 use crate::text;
+
+pub use probe::RerankProbe;
 
 closed! {
     /// Whose interface a reranker speaks.
@@ -72,6 +75,11 @@ impl Reranker {
             acc.extend(self.ask(query, &documents, &deadline)?);
         }
         scores::unit(acc).map_err(|it| self.client.flaw(it))
+    }
+
+    /// A live test: is it there, is it quick, does it know an answer from something else?
+    pub fn probe(&self) -> Result<RerankProbe, Error> {
+        probe::probe(self)
     }
 
     fn ask(&self, query: &str, documents: &[&str], deadline: &Deadline) -> Result<Vec<f32>, Error> {

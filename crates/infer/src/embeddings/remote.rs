@@ -25,7 +25,7 @@ pub(super) struct Remote {
 }
 
 impl Remote {
-    pub(super) fn open(config: &EmbeddingConfig) -> Result<Self, Error> {
+    pub(super) fn open(config: &EmbeddingConfig, patience: Duration) -> Result<Self, Error> {
         text::check_model(&config.model)?;
         if config.dims == Some(0) {
             return Err(Error::config("vectors have at least one dimension"));
@@ -43,18 +43,22 @@ impl Remote {
             acc.dims = acc.fit(ollama::native_dims(&acc.client, &acc.model)?)?;
         }
         if acc.dims == 0 {
-            acc.dims = acc.measured_dims()?;
+            acc.dims = acc.measured_dims(patience)?;
         }
         acc.id = acc.current_id()?;
         Ok(acc)
     }
 
-    pub(super) fn documents(&self, texts: &[&str]) -> Result<Vec<Vec<f32>>, Error> {
+    pub(super) fn documents(
+        &self,
+        texts: &[&str],
+        patience: Duration,
+    ) -> Result<Vec<Vec<f32>>, Error> {
         let texts: Vec<String> = texts.iter().map(|it| self.prepare(it, Role::Document)).collect();
         let lengths: Vec<usize> = texts.iter().map(String::len).collect();
         let mut acc = Vec::with_capacity(texts.len());
         for range in batch::split(&lengths, self.api.portion()) {
-            let deadline = Call::Embed.within(Duration::MAX);
+            let deadline = Call::Embed.within(patience);
             acc.extend(self.embed(&texts[range], Role::Document, &deadline)?);
         }
         Ok(acc)
@@ -96,9 +100,9 @@ impl Remote {
         }
     }
 
-    fn measured_dims(&self) -> Result<usize, Error> {
+    fn measured_dims(&self, patience: Duration) -> Result<usize, Error> {
         let texts = [self.prepare("a text to learn the length of vectors", Role::Document)];
-        let vectors = self.vectors(&texts, Role::Document, &Call::Embed.within(Duration::MAX))?;
+        let vectors = self.vectors(&texts, Role::Document, &Call::Embed.within(patience))?;
         match vectors.first() {
             Some(it) if !it.is_empty() => Ok(it.len()),
             _ => Err(self.client.flaw(Flaw::Count { wanted: 1, found: 0 })),

@@ -43,6 +43,11 @@ impl Address {
         Ok(Self { secure, host, prefix: uri.path().trim_end_matches('/').to_owned() })
     }
 
+    pub(crate) fn is_local(&self) -> bool {
+        let port = self.host.rfind(':').filter(|it| !self.host[*it..].contains(']'));
+        is_loopback(&self.host[..port.unwrap_or(self.host.len())])
+    }
+
     /// The whole URL of a call. What the address already ends with is not repeated, so `…/v1` and
     /// `…/v1/embeddings` are as good as the bare host.
     pub(crate) fn url(&self, path: &str) -> String {
@@ -109,6 +114,13 @@ mod tests {
         ];
         check("http://localhost.evil.example", refused);
         assert!(Address::parse("http://gpu.lan:11434", true).is_ok());
+        for url in ["http://localhost:1", "https://127.0.0.1/v1", "http://[::1]", "http://[::1]:1"]
+        {
+            assert!(Address::parse(url, false).unwrap().is_local(), "{url}");
+        }
+        for url in ["https://gpu.lan:1", "https://[fe80::1]:1", "https://localhost.evil.example"] {
+            assert!(!Address::parse(url, false).unwrap().is_local(), "{url}");
+        }
     }
 
     #[test]
