@@ -12,7 +12,7 @@ use crate::change::by_user;
 use crate::models::Models;
 use crate::project::{self, ProjectState, Recognised};
 use crate::recall::{Branches, Shared};
-use crate::{Error, check_setting};
+use crate::{Error, SETTINGS, SettingScope, check_setting};
 
 /// Everything the engine must be told; it looks nothing up by itself.
 #[derive(Clone)]
@@ -195,19 +195,29 @@ impl Engine {
         res
     }
 
-    /// What is set for this project.
+    /// What is set for this project. A project decides only what is its own affair: where keys are
+    /// and where texts are sent is the person's, whatever stands in the project's file.
     pub async fn project_settings(&self) -> Result<Vec<(String, String)>, Error> {
-        match self.project_store().filter(Store::exists) {
-            Some(store) => Ok(store.settings().await?),
-            None => Ok(Vec::new()),
-        }
+        let Some(store) = self.project_store().filter(Store::exists) else {
+            return Ok(Vec::new());
+        };
+        let mut res = store.settings().await?;
+        res.retain(|it| {
+            let setting = SETTINGS.iter().find(|setting| setting.key == it.0);
+            setting.is_none_or(|it| it.scope == SettingScope::Any)
+        });
+        Ok(res)
     }
 
     /// Sets or unsets a value for this project.
     pub async fn set(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
         if let Some(value) = value {
             let wrong = |it| Error::refused(it, "`waylore config` lists the settings");
-            check_setting(key, value).map_err(wrong)?;
+            let setting = check_setting(key, value).map_err(wrong)?;
+            if setting.scope == SettingScope::User {
+                let what = format!("`{key}` cannot differ between projects");
+                return Err(Error::refused(what, "set it for yourself"));
+            }
         }
         let notebook = self.notebook(Reach::Project).await?;
         let change = Change::Setting { key: key.to_owned(), value: value.map(str::to_owned) };

@@ -38,23 +38,24 @@ pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
-pub use models::{Models, VectorSource};
+pub use models::{Models, Recipe, VectorSource};
 pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
 pub use recall::{
-    Answer, Because, Context, Embedded, Hit, Occasion, Omitted, PassedOver, Placement, Progress,
-    Prose, Question, Reply,
+    Answer, Because, Context, Coverage, Embedded, Hit, Occasion, Omitted, PassedOver, Placement,
+    Progress, Prose, Question, Reply,
 };
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
-pub use settings::{SETTINGS, Setting, SettingScope, check_setting};
+pub use settings::{Form, SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
 pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
 pub use ::recall::{Class, Factors, PaidBy, Path, Purpose, Stage, Trace, Verdict, Without, tokens};
 pub use infer::{
-    Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Generator, Key as ProviderKey, MODEL_NOTICE,
-    RerankApi, RerankConfig, Reranker, TextApi, TextConfig,
+    Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
+    Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,
+    TextApi, TextConfig, TextProbe, ollama,
 };
 pub use source::{Place, PlaceKind};
 pub use store::Error as StoreError;

@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use infer::{
-    Calibration, Embedder, EmbeddingConfig, Embeddings, Generator, Prompt, Reranker, encode_i8,
+    Calibration, Embedder, EmbeddingConfig, Embeddings, Generator, Probe, Prompt, RerankProbe,
+    Reranker, TextProbe, encode_i8,
 };
 use recall::Prior;
 use tokio::sync::OnceCell;
@@ -22,6 +23,14 @@ pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(60);
 /// How many questions' vectors are kept.
 const QUESTIONS: usize = 256;
 
+/// How long a provider may take to say what its model is. A model that is loaded only then may
+/// need longer; the next command finds it loaded.
+const OPENING: Duration = Duration::from_secs(10);
+
+/// How to make something that costs more than a glance: a key may have to be fetched, a server asked.
+/// Followed when it is first needed, once.
+pub type Recipe<T> = Arc<dyn Fn() -> Result<T, infer::Error> + Send + Sync>;
+
 /// Where vectors come from.
 #[derive(Clone)]
 pub enum VectorSource {
@@ -29,6 +38,8 @@ pub enum VectorSource {
     BuiltIn(Embedder),
     /// A provider, asked when it is first needed.
     Provider(EmbeddingConfig),
+    /// A provider of which only the recipe is known so far.
+    Later(Recipe<EmbeddingConfig>),
 }
 
 /// Every model a process may use. Clones share them.
@@ -38,8 +49,34 @@ pub struct Models {
     opened: Arc<OnceCell<Result<Embeddings, infer::Error>>>,
     /// The vectors of the last questions, newest last: agents ask the same again and again.
     asked: Arc<Mutex<VecDeque<(String, Vec<f32>)>>>,
-    reranker: Option<Reranker>,
-    generator: Option<Generator>,
+    reranker: Option<Late<Reranker>>,
+    generator: Option<Late<Generator>>,
+}
+
+/// What a recipe makes, and whether it was made already.
+struct Late<T> {
+    recipe: Recipe<T>,
+    made: Arc<OnceCell<Result<T, infer::Error>>>,
+}
+
+impl<T> Clone for Late<T> {
+    fn clone(&self) -> Self {
+        Self { recipe: Arc::clone(&self.recipe), made: Arc::clone(&self.made) }
+    }
+}
+
+impl<T: Clone + Send + 'static> Late<T> {
+    fn new(recipe: Recipe<T>) -> Self {
+        Self { recipe, made: Arc::default() }
+    }
+
+    async fn get(&self) -> Result<T, infer::Error> {
+        let make = || async {
+            let recipe = Arc::clone(&self.recipe);
+            aside(move || recipe()).await
+        };
+        self.made.get_or_init(make).await.clone()
+    }
 }
 
 impl Models {
@@ -48,6 +85,19 @@ impl Models {
         reranker: Option<Reranker>,
         generator: Option<Generator>,
     ) -> Self {
+        let reranker = reranker.map(|it| -> Recipe<Reranker> { Arc::new(move || Ok(it.clone())) });
+        let generator =
+            generator.map(|it| -> Recipe<Generator> { Arc::new(move || Ok(it.clone())) });
+        Self::later(source, reranker, generator)
+    }
+
+    /// As `new`, with whoever reranks and writes made when first needed.
+    pub fn later(
+        source: VectorSource,
+        reranker: Option<Recipe<Reranker>>,
+        generator: Option<Recipe<Generator>>,
+    ) -> Self {
+        let (reranker, generator) = (reranker.map(Late::new), generator.map(Late::new));
         Self { source, opened: Arc::default(), asked: Arc::default(), reranker, generator }
     }
 
@@ -62,6 +112,11 @@ impl Models {
 
     pub fn can_write(&self) -> bool {
         self.generator.is_some()
+    }
+
+    /// Whether vectors are made here, so that no text leaves the machine for them.
+    pub const fn is_built_in(&self) -> bool {
+        matches!(self.source, VectorSource::BuiltIn(_))
     }
 
     /// Loads the built-in model on a thread of its own, so that the first question finds it ready.
@@ -88,7 +143,12 @@ impl Models {
         let open = || async {
             match self.source.clone() {
                 VectorSource::BuiltIn(it) => Ok(Embeddings::BuiltIn(it)),
-                VectorSource::Provider(config) => aside(move || Embeddings::open(&config)).await,
+                VectorSource::Provider(config) => {
+                    aside(move || Embeddings::open_within(&config, OPENING)).await
+                }
+                VectorSource::Later(recipe) => {
+                    aside(move || Embeddings::open_within(&recipe()?, OPENING)).await
+                }
             }
         };
         self.opened.get_or_init(open).await.clone()
@@ -114,24 +174,49 @@ impl Models {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// How well each text answers the question, from 0 to 1; `None` without a reranker.
+    /// A question as the source of vectors may see it: a secret in it does not leave the machine.
+    pub(crate) fn sayable(&self, text: &str) -> String {
+        if self.is_built_in() { text.to_owned() } else { secrets::redact(text).text }
+    }
+
+    /// A live test of the source of vectors.
+    pub async fn probe_embeddings(&self) -> Result<Probe, infer::Error> {
+        let embeddings = self.embeddings().await?;
+        aside(move || embeddings.probe()).await
+    }
+
+    /// A live test of the reranker; `None` without one.
+    pub async fn probe_reranker(&self) -> Option<Result<RerankProbe, infer::Error>> {
+        let reranker = self.reranker.clone()?.get().await;
+        Some(aside(move || reranker?.probe()).await)
+    }
+
+    /// A live test of the language model; `None` without one.
+    pub async fn probe_text(&self) -> Option<Result<TextProbe, infer::Error>> {
+        let generator = self.generator.clone()?.get().await;
+        Some(aside(move || generator?.probe()).await)
+    }
+
+    /// How well each text answers the question, from 0 to 1; `None` without a reranker. Secrets stay here.
     pub(crate) async fn rerank(
         &self,
         query: &str,
         texts: Vec<String>,
     ) -> Option<Result<Vec<f32>, infer::Error>> {
-        let reranker = self.reranker.clone()?;
+        let reranker = self.reranker.clone()?.get().await;
         let query = query.to_owned();
         Some(
             aside(move || {
+                let clean = |it: &str| secrets::redact(it).text;
+                let texts: Vec<String> = texts.iter().map(|it| clean(it)).collect();
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-                reranker.score(&query, &texts, PATIENCE)
+                reranker?.score(&clean(&query), &texts, PATIENCE)
             })
             .await,
         )
     }
 
-    /// What a language model writes; `None` without one.
+    /// What a language model writes; `None` without one. Secrets stay here.
     pub(crate) async fn write(
         &self,
         system: &'static str,
@@ -139,10 +224,11 @@ impl Models {
         max_tokens: u32,
         patience: Duration,
     ) -> Option<Result<String, infer::Error>> {
-        let generator = self.generator.clone()?;
+        let generator = self.generator.clone()?.get().await;
         Some(
             aside(move || {
-                generator.complete(&Prompt { system, user: &user, max_tokens }, patience)
+                let user = secrets::redact(&user).text;
+                generator?.complete(&Prompt { system, user: &user, max_tokens }, patience)
             })
             .await,
         )

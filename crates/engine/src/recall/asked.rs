@@ -148,8 +148,10 @@ impl Engine {
         let notebooks = self.within(question.reach);
         let wants_vectors = question.without.keeps(Stage::Dense) && !text.trim().is_empty();
         if wants_vectors && embeddings.is_some() {
+            // A provider takes its time, and whoever asks waits: `embed` is there for that.
+            let in_passing = if self.config.models.is_built_in() { IN_PASSING } else { 0 };
             for notebook in &notebooks {
-                match self.embed_some(&notebook.store, IN_PASSING).await {
+                match self.embed_some(&notebook.store, in_passing).await {
                     Ok(it) if it.left == 1 => notices.push(
                         "1 memory has no vector yet and is found by its words alone".to_owned(),
                     ),
@@ -180,7 +182,13 @@ impl Engine {
     pub(super) async fn vector(&self, asked: &mut Asked<'_>) -> Option<Vec<f32>> {
         let dense = asked.question.without.keeps(Stage::Dense) && !asked.text.trim().is_empty();
         asked.embeddings.as_ref().filter(|_| dense)?;
-        match self.config.models.query(asked.text).await {
+        let text = self.config.models.sayable(asked.text);
+        if text != asked.text {
+            asked.notices.push(
+                "what looks like a secret in the question was not sent to the provider".to_owned(),
+            );
+        }
+        match self.config.models.query(&text).await {
             Ok(vector) => Some(vector),
             Err(error) => {
                 asked.notices.push(format!("only words are searched: {error}"));

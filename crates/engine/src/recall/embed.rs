@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 
 use infer::Embeddings;
 use model::Grain;
@@ -15,6 +16,8 @@ use crate::{Engine, Error, Notebook};
 
 /// How many memories are embedded and saved together: what an interruption costs at most.
 const AT_ONCE: usize = 32;
+/// How long a provider may take for them while somebody waits for something else.
+const IN_PASSING: Duration = Duration::from_secs(10);
 
 /// How far embedding has come. Shared with whoever wants to look or to stop it.
 #[derive(Clone, Debug, Default)]
@@ -58,12 +61,33 @@ pub struct Embedded {
     pub dropped: usize,
 }
 
+/// How many memories the model in use knows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Coverage {
+    pub model: String,
+    /// Memories without a vector by this model.
+    pub lacking: usize,
+    pub total: usize,
+}
+
 impl Engine {
+    /// Gives a vector to up to `limit` memories of any notebook, in passing: a provider that is slow
+    /// is not waited for.
+    pub async fn embed_few(&self, limit: usize) -> Result<Embedded, Error> {
+        let mut res = Embedded::default();
+        for Notebook { store, .. } in self.notebooks() {
+            let done = self.embed_some(&store, limit.saturating_sub(res.done)).await?;
+            res.done += done.done;
+            res.left += done.left;
+        }
+        Ok(res)
+    }
+
     /// Gives a vector to up to `limit` memories that have none.
     pub(crate) async fn embed_some(&self, store: &Store, limit: usize) -> Result<Embedded, Error> {
         let embeddings = self.config.models.embeddings().await?;
         let index = self.index(store).await?;
-        let job = Job { embeddings, store: store.clone(), index };
+        let job = Job { embeddings, store: store.clone(), index, patience: IN_PASSING };
         job.run(limit, &Progress::default()).await
     }
 
@@ -76,7 +100,8 @@ impl Engine {
             let index = self.index(&store).await?;
             let n_left = read(&index).unembedded().len();
             progress.shared.total.fetch_add(n_left, Ordering::Relaxed);
-            jobs.push(Job { embeddings: embeddings.clone(), store, index });
+            let (embeddings, patience) = (embeddings.clone(), Duration::MAX);
+            jobs.push(Job { embeddings, store, index, patience });
         }
         let mut res = Embedded::default();
         for job in jobs {
@@ -90,6 +115,13 @@ impl Engine {
             res.dropped += done.dropped;
         }
         Ok(res)
+    }
+
+    /// Which model is in use, and how many memories it knows.
+    pub async fn coverage(&self) -> Result<Coverage, Error> {
+        let model = self.config.models.embeddings().await?.id().to_owned();
+        let (lacking, total) = self.unembedded().await?;
+        Ok(Coverage { model, lacking, total })
     }
 
     /// How many memories have no vector by the model in use, of how many.
@@ -110,6 +142,7 @@ struct Job {
     embeddings: Embeddings,
     store: Store,
     index: Shared,
+    patience: Duration,
 }
 
 impl Job {
@@ -131,13 +164,13 @@ impl Job {
     /// Embeds some memories; says how many got their vector. One that changed meanwhile did not.
     async fn embed(&self, numbers: &[i64]) -> Result<usize, Error> {
         let memories = self.store.numbered(numbers.to_vec()).await?;
-        let embedding = self.embeddings.clone();
+        let (embedding, patience) = (self.embeddings.clone(), self.patience);
         let model = embedding.id().to_owned();
         let made = aside(move || {
             let texts: Vec<Vec<(Grain, String)>> =
                 memories.iter().map(|it| text::texts(&it.1)).collect();
             let flat: Vec<&str> = texts.iter().flatten().map(|it| it.1.as_str()).collect();
-            let mut vectors = embedding.embed_documents(&flat)?.into_iter();
+            let mut vectors = embedding.embed_documents_within(&flat, patience)?.into_iter();
             let res = memories.iter().zip(&texts).map(|((_, memory), texts)| Embedding {
                 owner: memory.id,
                 version: memory.version,
