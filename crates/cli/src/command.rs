@@ -8,11 +8,13 @@ mod config;
 mod context;
 mod doctor;
 mod edit;
+mod embed;
 mod export;
 mod flag;
 mod forget;
 mod history;
 mod import;
+mod licenses;
 mod list;
 mod maintain;
 mod pin;
@@ -34,7 +36,8 @@ use crate::Global;
 use crate::config::Settings;
 use crate::environment::{self, Environment};
 use crate::failure;
-use crate::output::Output;
+use crate::models;
+use crate::output::{Output, count};
 
 /// In the order of a day: keep, find, change, take back, carry, look after.
 #[derive(clap::Subcommand, Debug)]
@@ -58,10 +61,12 @@ pub(crate) enum Command {
     Backup(backup::BackupArgs),
     RestoreBackup(restore_backup::RestoreBackupArgs),
     Maintain(maintain::MaintainArgs),
+    Embed(embed::EmbedArgs),
     Doctor(doctor::DoctorArgs),
     Stats(stats::StatsArgs),
     Config(config::ConfigArgs),
     Completions(completions::CompletionsArgs),
+    Licenses(licenses::LicensesArgs),
 }
 
 impl Command {
@@ -97,6 +102,9 @@ impl Command {
     }
 }
 
+/// How many memories a command gives their vectors after its answer.
+const IN_PASSING: usize = 64;
+
 /// What a command works with.
 pub(crate) struct Session<'a> {
     pub(crate) environment: Environment,
@@ -112,7 +120,7 @@ impl<'a> Session<'a> {
     async fn open(global: &Global, output: &'a Output, command: &Command) -> anyhow::Result<Self> {
         let environment = Environment::read()?;
         let to_mend = command.mends();
-        let (settings, key) = if command.looks_after_settings() {
+        let (mut settings, key) = if command.looks_after_settings() {
             let mut settings = Settings::load_anyway(&environment);
             let key = settings.key(&environment);
             let key = key.unwrap_or_else(|it| {
@@ -125,12 +133,22 @@ impl<'a> Session<'a> {
             let key = settings.key(&environment)?;
             (settings, key)
         };
+        let models = match models::plan(&settings) {
+            Ok(plan) => plan.models(),
+            Err(error) if command.looks_after_settings() => {
+                if matches!(command, Command::Doctor(_)) {
+                    settings.problems.push(error.to_string());
+                }
+                engine::Models::built_in()
+            }
+            Err(error) => return Err(error),
+        };
         let config = Config {
             data: environment.data.clone(),
             key,
             home: environment.home.clone(),
             types: settings.types.clone(),
-            models: engine::Models::built_in(),
+            models,
             random: environment::random,
         };
         let base = environment.start(global.project.as_deref());
@@ -175,8 +193,10 @@ impl<'a> Session<'a> {
 }
 
 pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> anyhow::Result<u8> {
-    if let Command::Completions(args) = command {
-        return completions::run(&args, output);
+    match &command {
+        Command::Completions(args) => return completions::run(args, output),
+        Command::Licenses(_) => return Ok(licenses::run(output)),
+        _ => {}
     }
     let changes = command.changes_memories();
     let mut session = Session::open(global, output, &command).await?;
@@ -201,10 +221,13 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         // What was damaged is no longer there.
         Command::RestoreBackup(args) => return restore_backup::run(args, &mut session),
         Command::Maintain(args) => maintain::run(args, &session).await,
+        Command::Embed(args) => embed::run(args, &session).await,
         Command::Doctor(args) => return doctor::run(args, &session).await,
         Command::Stats(args) => stats::run(args, &session).await,
         Command::Config(args) => return config::run(args, session).await,
-        Command::Completions(_) => unreachable!("answered before anything was opened"),
+        Command::Completions(_) | Command::Licenses(_) => {
+            unreachable!("answered before anything was opened")
+        }
     }?;
     let code = session.close(&session.engine.notebooks(), code);
     if changes && code == 0 {
@@ -213,6 +236,26 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         if let Err(error) = session.engine.backup_if_due(every).await {
             output.warn(&format!("no backup could be made: {error}"));
         }
+        embed_in_passing(&session).await;
     }
     Ok(code)
+}
+
+/// Gives what was written its vectors. The answer is out: what cannot be done now is said, and is done
+/// later. Where memory is turned off, nothing of the project is sent anywhere.
+async fn embed_in_passing(session: &Session<'_>) {
+    if session.engine.closed {
+        return;
+    }
+    match session.engine.embed_few(IN_PASSING).await {
+        Ok(it) if it.left > 0 => session.output.hint(&format!(
+            "{} no vector by the model in use yet; `waylore embed` makes them",
+            count(it.left, "memory has", "memories have")
+        )),
+        Ok(_) => {}
+        Err(error) => {
+            session.output.warn(&format!("what was written is found by its words alone: {error}"));
+            session.output.hint("`waylore embed` makes up for it later");
+        }
+    }
 }

@@ -145,10 +145,12 @@ impl Settings {
                     )
                 })?
             }
-            "keychain" => keychain::read(&environment.data).ok_or_else(|| {
-                let hint = "unlock the keychain of your desktop session and try again";
-                environment_failure("the keychain does not give the key".to_owned(), hint)
-            })?,
+            "keychain" => {
+                keychain::read(&keychain::Entry::Data(&environment.data)).ok_or_else(|| {
+                    let hint = "unlock the keychain of your desktop session and try again";
+                    environment_failure("the keychain does not give the key".to_owned(), hint)
+                })?
+            }
             "passphrase" => environment::passphrase().ok_or_else(|| {
                 usage("the data is encrypted with a passphrase", "give it in WAYLORE_PASSPHRASE")
             })?,

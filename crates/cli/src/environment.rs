@@ -2,6 +2,7 @@
 
 use std::env;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::Timestamp;
@@ -82,6 +83,37 @@ pub(crate) fn variable(key: &str) -> String {
 
 pub(crate) fn passphrase() -> Option<String> {
     env::var("WAYLORE_PASSPHRASE").ok().filter(|it| !it.is_empty())
+}
+
+/// The first of these variables that says anything.
+pub(crate) fn first_of(names: &[&str]) -> Option<String> {
+    names.iter().find_map(|it| env::var(it).ok().filter(|it| !it.trim().is_empty()))
+}
+
+/// As Ollama itself reads it; empty when it is not set.
+pub(crate) fn ollama_host() -> String {
+    env::var("OLLAMA_HOST").unwrap_or_default()
+}
+
+/// Memory that a model could take, in bytes, as far as the system tells: what is available on Linux,
+/// half of all there is on macOS, and elsewhere as much as a small model needs.
+pub(crate) fn free_memory() -> u64 {
+    const ENOUGH_FOR_A_SMALL_ONE: u64 = 4 << 30;
+    let available = || {
+        let text = std::fs::read_to_string("/proc/meminfo").ok()?;
+        let line = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
+        Some(line.trim().trim_end_matches("kB").trim().parse::<u64>().ok()? << 10)
+    };
+    let half = || {
+        let said = Command::new("sysctl").args(["-n", "hw.memsize"]).output().ok()?;
+        Some(String::from_utf8(said.stdout).ok()?.trim().parse::<u64>().ok()? / 2)
+    };
+    let told = match env::consts::OS {
+        "linux" => available(),
+        "macos" => half(),
+        _ => None,
+    };
+    told.unwrap_or(ENOUGH_FOR_A_SMALL_ONE)
 }
 
 pub(crate) fn editor() -> Option<String> {

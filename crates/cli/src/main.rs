@@ -10,6 +10,7 @@ mod config;
 mod environment;
 mod failure;
 mod keychain;
+mod models;
 mod output;
 mod wire;
 

@@ -74,6 +74,15 @@ impl Output {
         }
     }
 
+    /// A line that the next one takes the place of: only on a terminal. Empty wipes it.
+    pub(crate) fn tick(&self, text: &str) {
+        if std::io::stderr().is_terminal() && !self.quiet && !self.json {
+            let mut err = anstream::stderr();
+            let _ = write!(err, "\r{}\u{1b}[K", visible(text));
+            let _ = err.flush();
+        }
+    }
+
     pub(crate) fn hint(&self, text: &str) {
         self.say(&format!("{DIM}→ {text}{DIM:#}"));
     }

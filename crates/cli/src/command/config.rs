@@ -1,14 +1,18 @@
 //! `waylore config`.
 
+mod key;
+mod test_provider;
+
 use engine::{SettingScope, check_setting};
 use serde_json::json;
 
 use super::Session;
 use super::shared::begin_everywhere;
-use crate::config::{self, Origin};
+use crate::config::{self, Origin, Settings};
 use crate::environment::{self, Environment};
 use crate::failure::usage;
 use crate::keychain;
+use crate::models::{self, Role};
 use crate::output::{BOLD, DIM, count};
 
 /// Show every setting, its value and where that came from; or change one
@@ -50,6 +54,22 @@ enum What {
     Encryption {
         /// Where the key is kept, or `off`
         state: Encryption,
+    },
+    /// Keep the key of a provider in the system's keychain; it is read from standard input
+    ///
+    /// It is kept for the address that is configured, and sent to no other. A key in the environment
+    /// goes before it.
+    Key {
+        /// Whose key
+        role: Role,
+        /// Take it out again
+        #[arg(long)]
+        remove: bool,
+    },
+    /// Try what is configured: is it there, is it quick, does it know what belongs together
+    TestProvider {
+        /// Only this one
+        role: Option<Role>,
     },
 }
 
@@ -104,6 +124,8 @@ pub(crate) async fn run(args: ConfigArgs, mut session: Session<'_>) -> anyhow::R
             set(&key, None, for_project, &mut session).await?;
         }
         Some(What::Encryption { state }) => encryption(state, session)?,
+        Some(What::Key { role, remove }) => key::run(role, remove, &session)?,
+        Some(What::TestProvider { role }) => return test_provider::run(role, &session).await,
     }
     Ok(0)
 }
@@ -120,17 +142,22 @@ fn show(session: &Session<'_>) {
     }
     out.line(&format!("{DIM}data{DIM:#}  {}", environment.data.display()));
     out.line(&format!("{DIM}file{DIM:#}  {}", environment.config_file().display()));
+    let width = engine::SETTINGS.iter().map(|it| it.key.len()).max().unwrap_or_default();
     for it in &session.settings.values {
         let origin = if it.origin == Origin::Default {
             String::new()
         } else {
             format!(" {DIM}({}){DIM:#}", it.origin.reading())
         };
-        out.line(&format!("{BOLD}{:<22}{BOLD:#} {}{origin}", it.setting.key, it.value));
-        out.line(&format!("{:<22} {DIM}{}{DIM:#}", "", it.setting.meaning));
+        let value = if it.value.is_empty() { "(not set)" } else { &it.value };
+        out.line(&format!("{BOLD}{:<width$}{BOLD:#} {value}{origin}", it.setting.key));
+        out.line(&format!("{:<width$} {DIM}{}{DIM:#}", "", it.setting.meaning));
     }
     for it in &session.settings.types {
-        out.line(&format!("{BOLD}{:<22}{BOLD:#} a declared type, shown as {}", it.slug, it.label));
+        out.line(&format!(
+            "{BOLD}{:<width$}{BOLD:#} a declared type, shown as {}",
+            it.slug, it.label
+        ));
     }
 }
 
@@ -174,6 +201,42 @@ async fn set(
         Some(value) => format!("`{key}` is now `{value}` {place}"),
         None => format!("`{key}` is no longer set {place}"),
     });
+    after_provider(key, value, session)
+}
+
+/// What follows from another provider: a model to choose, something still missing, vectors to make.
+fn after_provider(key: &str, value: Option<&str>, session: &Session<'_>) -> anyhow::Result<()> {
+    let Some(role) = Role::ALL.into_iter().find(|it| key == format!("{}.provider", it.slug()))
+    else {
+        return Ok(());
+    };
+    let (out, environment) = (session.output, &session.environment);
+    let settings = Settings::load_anyway(environment);
+    let plan = match models::plan(&settings) {
+        Ok(plan) => plan,
+        Err(error) => {
+            out.say(&error.to_string());
+            return Ok(());
+        }
+    };
+    if let Some(model) = models::open_choice(&plan).filter(|_| role == Role::Embeddings) {
+        config::write(&environment.config_file(), "embeddings.model", Some(&model))?;
+        out.say(&format!("`embeddings.model` is now `{model}`, the best that is there and fits"));
+    }
+    for what in ["url", "model", "dimensions"] {
+        let name = format!("{}.{what}", role.slug());
+        let left = settings.values.iter().find(|it| it.setting.key == name);
+        if let Some(left) = left.filter(|it| !it.value.is_empty() && value.is_some()) {
+            out.hint(&format!(
+                "`{name}` is still `{}`; `config unset {name}`, if that was for another provider",
+                left.value
+            ));
+        }
+    }
+    out.hint("`waylore config test-provider` tries it");
+    if role == Role::Embeddings {
+        out.hint("`waylore embed` gives every memory its vector by the new model");
+    }
     Ok(())
 }
 
@@ -276,8 +339,9 @@ fn in_file(environment: &Environment) -> anyhow::Result<String> {
 
 /// The key in the keychain, which gets one now if it has none; `None` without a usable keychain.
 fn in_keychain(environment: &Environment) -> Option<String> {
-    keychain::read(&environment.data).or_else(|| {
+    let entry = keychain::Entry::Data(&environment.data);
+    keychain::read(&entry).or_else(|| {
         let fresh = environment::fresh_key();
-        keychain::write(&environment.data, &fresh).then_some(fresh)
+        keychain::write(&entry, &fresh).then_some(fresh)
     })
 }

@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::Session;
 use super::shared::begin;
-use crate::output::{BAD, BOLD, DIM, GOOD, WARN};
+use crate::output::{BAD, BOLD, DIM, GOOD, WARN, count};
 
 /// Examine everything and say what to do about each problem
 #[derive(clap::Args, Debug)]
@@ -20,6 +20,7 @@ pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Resu
     let (found, done) = session.engine.doctor(args.fix).await?;
     let mut checks = configuration(session);
     checks.extend(found);
+    checks.extend(vectors(session).await);
     let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
     let code = u8::from(worst == Health::Bad);
     if session.output.json {
@@ -61,6 +62,35 @@ fn configuration(session: &Session<'_>) -> Vec<Check> {
     let fix = "correct it; until then the other commands refuse to work";
     let bad = |it: &String| check(Health::Bad, it.clone(), Some(fix.to_owned()));
     problems.iter().map(bad).collect()
+}
+
+/// How many memories the model in use knows; nothing where a notebook cannot be read, which is said
+/// already. The built-in model makes up for what it lacks while it answers.
+async fn vectors(session: &Session<'_>) -> Option<Check> {
+    let check = |health, detail, fix: Option<&str>| {
+        let (name, fix) = ("vectors".to_owned(), fix.map(str::to_owned));
+        Some(Check { name, health, detail, fix })
+    };
+    match session.engine.coverage().await {
+        Ok(it) => {
+            let with = it.total - it.lacking;
+            let detail = format!("{with} of {} have one by `{}`", memories(it.total), it.model);
+            if it.lacking == 0 || session.engine.config.models.is_built_in() {
+                check(Health::Good, detail, None)
+            } else {
+                check(Health::Doubtful, detail, Some("`waylore embed` makes the others"))
+            }
+        }
+        Err(engine::Error::Model(error)) => {
+            let fix = "`waylore config test-provider` looks closer; until then words are searched";
+            check(Health::Doubtful, format!("the provider does not make any: {error}"), Some(fix))
+        }
+        Err(_) => None,
+    }
+}
+
+fn memories(n: usize) -> String {
+    count(n, "memory", "memories")
 }
 
 const fn word(health: Health) -> &'static str {

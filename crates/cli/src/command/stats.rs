@@ -17,16 +17,33 @@ pub(crate) struct StatsArgs {}
 
 pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let stats = session.engine.stats().await?;
+    let coverage = match session.engine.coverage().await {
+        Ok(it) => Some(it),
+        Err(engine::Error::Model(error)) => {
+            session.output.warn(&format!("the provider of vectors fails: {error}"));
+            None
+        }
+        Err(error) => return Err(error.into()),
+    };
     if session.output.json {
         let notebooks: Vec<_> = stats.iter().map(to_json).collect();
+        let vectors = coverage
+            .map(|it| json!({ "model": it.model, "memories": it.total, "without": it.lacking }));
         session.output.data_json(
             "stats",
-            json!({ "project": session.engine.project().name(), "notebooks": notebooks }),
+            json!({ "project": session.engine.project().name(), "notebooks": notebooks, "vectors": vectors }),
         );
         return Ok(0);
     }
     for it in &stats {
         render(it, session);
+    }
+    if let Some(it) = coverage.filter(|it| it.total > 0) {
+        let lacking = match it.lacking {
+            0 => "all have a vector".to_owned(),
+            n => format!("{} no vector", count(n, "memory has", "memories have")),
+        };
+        session.output.line(&format!("{DIM}{lacking} by {}{DIM:#}", it.model));
     }
     if !stats.iter().any(|it| it.reach == engine::Reach::Project) {
         session

@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
 mod kit;
+mod server;
 
 mod carry;
 mod clock;
@@ -18,5 +19,6 @@ mod identity;
 mod kill;
 mod manners;
 mod notebook;
+mod providers;
 mod settings;
 mod wire;

@@ -15,7 +15,7 @@ fn every_command_answers_in_versioned_json() {
     let (id, spare) = (desk.remember("a thing"), desk.remember("another thing"));
     let file = desk.root.join("out.json");
     let out = file.to_str().unwrap();
-    let asked: [(&str, &[&str]); 26] = [
+    let asked: [(&str, &[&str]); 29] = [
         ("remembered", &["remember", "--new", "one more"]),
         ("memories", &["list"]),
         ("hits", &["search", "thing"]),
@@ -39,6 +39,9 @@ fn every_command_answers_in_versioned_json() {
         ("setting", &["config", "get", "list.limit"]),
         ("set", &["config", "set", "list.limit", "7"]),
         ("set", &["config", "unset", "list.limit"]),
+        ("providers", &["config", "test-provider"]),
+        ("embedded", &["embed"]),
+        ("licenses", &["licenses"]),
         ("completions", &["completions", "bash"]),
         ("purged", &["purge", "--yes", &spare]),
         ("purged", &["purge", "--yes", "--everything"]),
