@@ -10,7 +10,7 @@ use super::Session;
 use super::shared::begin_everywhere;
 use crate::config::{self, Origin, Settings};
 use crate::environment::{self, Environment};
-use crate::failure::usage;
+use crate::failure::{Failure, usage};
 use crate::keychain;
 use crate::models::{self, Role};
 use crate::output::{BOLD, DIM, count};
@@ -216,6 +216,9 @@ fn after_provider(key: &str, value: Option<&str>, session: &Session<'_>) -> anyh
         Ok(plan) => plan,
         Err(error) => {
             out.say(&error.to_string());
+            if let Some(hint) = error.downcast_ref::<Failure>().and_then(|it| it.hint.as_ref()) {
+                out.hint(hint);
+            }
             return Ok(());
         }
     };

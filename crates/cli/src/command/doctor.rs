@@ -73,8 +73,13 @@ async fn vectors(session: &Session<'_>) -> Option<Check> {
     };
     match session.engine.coverage().await {
         Ok(it) => {
-            let with = it.total - it.lacking;
-            let detail = format!("{with} of {} have one by `{}`", memories(it.total), it.model);
+            let detail = match it.lacking {
+                0 => format!("every memory has one by `{}`", it.model),
+                n => {
+                    let lack = count(n, "memory has", "memories have");
+                    format!("{lack} none by `{}`, of {}", it.model, it.total)
+                }
+            };
             if it.lacking == 0 || session.engine.config.models.is_built_in() {
                 check(Health::Good, detail, None)
             } else {
@@ -87,10 +92,6 @@ async fn vectors(session: &Session<'_>) -> Option<Check> {
         }
         Err(_) => None,
     }
-}
-
-fn memories(n: usize) -> String {
-    count(n, "memory", "memories")
 }
 
 const fn word(health: Health) -> &'static str {

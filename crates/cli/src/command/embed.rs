@@ -65,7 +65,10 @@ fn said(done: &Embedded, model: &str) -> String {
 /// The provider failed in the middle; what was done before that is saved.
 fn broken_off(why: &str, progress: &Progress) -> anyhow::Error {
     let (done, total) = (progress.done(), progress.total());
-    let message = format!("{done} of {total} memories got a vector, then: {why}");
+    let message = match total {
+        0 => why.to_owned(),
+        _ => format!("{done} of {total} memories got a vector, then: {why}"),
+    };
     let hint = "`waylore config test-provider` looks closer; `waylore embed` goes on from there";
     Failure { kind: Kind::Environment, message, hint: Some(hint.to_owned()) }.into()
 }

@@ -19,6 +19,8 @@ const NOBODY: &str = "http://127.0.0.1:1";
 const TOKENS: &str = "Access tokens expire after an hour and nobody renews them";
 const BUILDS: &str = "The build takes eight minutes because its cache key holds the date";
 
+type Answer = fn(&Seen) -> Reply;
+
 fn use_provider(desk: &Desk, role: &str, url: &str) {
     desk.json(&["config", "set", &format!("{role}.provider"), "compatible"]);
     desk.json(&["config", "set", &format!("{role}.url"), url]);
@@ -31,9 +33,8 @@ fn with(desk: &Desk, variables: &[(&str, &str)], args: &[&str]) -> Said {
     finish(command)
 }
 
-/// Asks without the judgement whether anything is relevant, which needs a real model.
 fn search(desk: &Desk, words: &str) -> Said {
-    desk.run(&["--json", "search", "--without", "abstain", words])
+    desk.run(&["--json", "search", words])
 }
 
 /// Whether a hit was found by its meaning.
@@ -56,7 +57,7 @@ fn vectors_of_two_models_are_never_mixed() {
     let own = desk.json(&["stats"])["vectors"].clone();
     assert!(string(&own["model"]).contains("granite") && own["without"] == 0, "{own}");
     use_provider(&desk, "embeddings", &server.url());
-    let said = search(&desk, "tokens").ends(0, "words carry on");
+    let said = search(&desk, "when do access tokens expire").ends(0, "words carry on");
     assert!(!by_meaning(&said), "nothing is compared with the built-in vectors: {said:?}");
     assert!(said.err.contains("2 memories have no vector yet"), "{said:?}");
     assert!(desk.run(&["doctor"]).ends(0, "doubtful").out.contains("waylore embed"));
@@ -70,7 +71,7 @@ fn vectors_of_two_models_are_never_mixed() {
     assert_eq!(without_vector(&desk), 0, "a new memory has its vector at once");
     desk.json(&["config", "unset", "embeddings.provider"]);
     let n_asked = server.seen().len();
-    let said = search(&desk, "tokens").ends(0, "back again");
+    let said = search(&desk, "when do access tokens expire").ends(0, "back again");
     assert!(by_meaning(&said), "{said:?}");
     desk.json(&["embed"]);
     assert_eq!(desk.json(&["embed"])["dropped"], 0);
@@ -86,7 +87,7 @@ fn a_provider_that_is_down_leaves_the_words() {
     }
     for dims in ["8", ""] {
         desk.json(&["config", "set", "embeddings.dimensions", dims]);
-        let said = search(&desk, "tokens").ends(0, "words");
+        let said = search(&desk, "when do access tokens expire").ends(0, "words");
         assert!(said.err.contains("only words are searched"), "{said:?}");
         assert_eq!(said.json()["hits"][0]["memory"]["content"], TOKENS);
     }
@@ -101,7 +102,7 @@ fn a_provider_that_is_down_leaves_the_words() {
 
 #[test]
 fn vectors_that_cannot_be_used_are_refused() {
-    let bad: [(&str, fn(&Seen) -> Reply); 4] = [
+    let bad: [(&str, Answer); 4] = [
         ("instead of 8", |seen| vectors(vec![vec![0.6, 0.8]; n_texts(seen)])),
         ("all zeros", |seen| vectors(vec![vec![0.0; 8]; n_texts(seen)])),
         ("results for", |_| vectors(Vec::new())),
@@ -114,7 +115,7 @@ fn vectors_that_cannot_be_used_are_refused() {
         desk.remember(TOKENS);
         use_provider(&desk, "embeddings", &server.url());
         desk.json(&["config", "set", "embeddings.dimensions", "8"]);
-        let said = search(&desk, "tokens").ends(0, "words");
+        let said = search(&desk, "when do access tokens expire").ends(0, "words");
         assert!(said.err.contains(why) && !by_meaning(&said), "{why}: {said:?}");
         let said = desk.run(&["embed"]).ends(3, why);
         assert!(said.err.contains(why), "{said:?}");
@@ -227,20 +228,20 @@ fn a_project_cannot_choose_a_provider() {
         return skip("a provider in a project's file", "sqlite3 is absent");
     }
     // Whoever hands a project on could write it into its file.
-    let mut sql = "PRAGMA journal_mode;".to_owned();
     let url = server.url();
-    for (key, value) in [
+    let rows: Vec<String> = [
         ("embeddings.provider", "compatible"),
         ("embeddings.url", url.as_str()),
         ("embeddings.model", "topics"),
         ("providers.allow_plain_http", "true"),
-    ] {
-        sql += &format!("INSERT INTO settings (key, value) VALUES ('{key}', '{value}');");
-    }
+    ]
+    .map(|(key, value)| format!("('{key}', '{value}')"))
+    .to_vec();
+    let sql = format!("INSERT INTO settings (key, value) VALUES {}", rows.join(", "));
     let file = desk.notebook().join("memory.db");
     assert!(Command::new("sqlite3").arg(&file).arg(&sql).status().unwrap().success());
     assert_eq!(desk.json(&["config", "get", "embeddings.provider"])["value"], "built-in");
-    search(&desk, "tokens").ends(0, "by the built-in model");
+    search(&desk, "when do access tokens expire").ends(0, "by the built-in model");
     desk.remember(BUILDS);
     desk.json(&["embed"]);
     assert!(server.seen().is_empty());
@@ -362,7 +363,7 @@ fn settings_that_do_not_fit_together_are_named() {
         }
     }
     desk.run(&["config", "set", "embeddings.provider", "nobody"]).ends(2, "unknown");
-    search(&desk, "tokens").ends(0, "all is well again");
+    search(&desk, "when do access tokens expire").ends(0, "all is well again");
 }
 
 #[test]

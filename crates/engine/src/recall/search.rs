@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 use std::time::Duration;
 
+use infer::Embeddings;
 use model::{DAY, Memory, MemoryId, RelationTarget, Timestamp, age, current_confidence};
 use recall::{
     Candidate, Evidence, Found, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing,
@@ -284,7 +285,9 @@ fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, H
 fn judge(asked: &Asked<'_>, found: &[Read], met: Met) -> Verdict {
     let without = &asked.question.without;
     let halved = without.has(Stage::Dense) || without.has(Stage::Keyword);
-    if asked.text.trim().is_empty() || without.has(Stage::Abstain) || halved {
+    // The rule was fitted on cosines of the built-in model; another model's mean something else.
+    let foreign = matches!(asked.embeddings, Some(Embeddings::Provider(_)));
+    if asked.text.trim().is_empty() || without.has(Stage::Abstain) || halved || foreign {
         return Verdict::Open;
     }
     let cosine = |it: &Read| it.fused.trace(Path::Dense).map(|it| it.score);
@@ -292,7 +295,17 @@ fn judge(asked: &Asked<'_>, found: &[Read], met: Met) -> Verdict {
     #[expect(clippy::cast_possible_truncation, reason = "measures, for comparing")]
     let (mass, share) = (met.mass as f32, met.share as f32);
     let cosine = found.iter().filter_map(cosine).reduce(f32::max);
-    recall::judge(Evidence { cosine, share, mass, crowding, n_vectors })
+    let evidence = Evidence { cosine, share, mass, crowding, n_vectors };
+    // What has no vector yet can only be judged by its words.
+    let by_words_alone = |it: &Read| {
+        it.fused.trace(Path::Keyword).is_some() && it.fused.trace(Path::Dense).is_none()
+    };
+    match recall::judge(evidence) {
+        Verdict::Nothing { .. } if found.iter().any(by_words_alone) => {
+            recall::judge(Evidence { cosine: None, ..evidence })
+        }
+        verdict => verdict,
+    }
 }
 
 /// How much a date in the question raises a memory from about then.

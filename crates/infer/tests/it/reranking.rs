@@ -121,3 +121,13 @@ fn no_documents_are_no_request() {
     assert!(reranker(&server, RerankApi::Cohere).score("why", &[], LONG).unwrap().is_empty());
     assert!(server.seen().is_empty());
 }
+
+#[test]
+fn a_live_test_tells_whether_the_answer_wins() {
+    for (scores, sane) in [([0.1, 0.9], true), ([0.9, 0.1], false)] {
+        let row = move |i: usize| json!({ "index": i, "relevance_score": scores[i] });
+        let server = Server::start(move |_, _| Reply::json(json!({ "results": [row(0), row(1)] })));
+        let probe = reranker(&server, RerankApi::Cohere).probe().unwrap();
+        assert_eq!((probe.is_sane(), probe.model.as_str()), (sane, "some-reranker"));
+    }
+}

@@ -47,7 +47,7 @@ fn given(url: &str) -> anyhow::Result<String> {
         return Ok(output::ask(&format!("The key for `{url}` (it is visible while you type):"))?);
     }
     let text = String::from_utf8(read_all(std::io::stdin().lock())?);
-    Ok(text.map_err(|_| usage("the key is no text", "give the key and nothing else"))?)
+    text.map_err(|_| usage("the key is no text", "give the key and nothing else"))
 }
 
 fn no_keychain(role: Role) -> anyhow::Error {
