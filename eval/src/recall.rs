@@ -62,6 +62,7 @@ fn ablations() -> Vec<Without> {
     res
 }
 
+#[expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
 async fn measure(
     folder: &Path,
     task: &Task,

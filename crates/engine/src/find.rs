@@ -1,6 +1,6 @@
 //! Looking things up: by id, by filter, by words. Reads the project's notebook and the user's.
 
-use model::{Memory, MemoryId, PerMille, RelationTarget, current_confidence};
+use model::{Memory, MemoryId, PerMille, ProjectPath, RelationTarget, current_confidence};
 use store::Filter;
 
 use crate::correct::EXCLUDE;
@@ -141,7 +141,7 @@ pub(crate) fn expression(terms: &[String], joined: &str) -> String {
 pub(crate) fn shared(terms: &[String], memory: &Memory) -> Vec<String> {
     let mut text = memory.content.to_lowercase();
     for it in
-        memory.tags.iter().map(String::as_str).chain(memory.files.iter().map(|it| it.as_str()))
+        memory.tags.iter().map(String::as_str).chain(memory.files.iter().map(ProjectPath::as_str))
     {
         text.push(' ');
         text.push_str(&it.to_lowercase());

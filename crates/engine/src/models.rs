@@ -18,7 +18,7 @@ use tokio::task;
 /// What a question may cost in time before it is answered without.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
 /// What a written answer may take: somebody asked for it and waits.
-pub(crate) const LONG_PATIENCE: Duration = Duration::from_secs(60);
+pub(crate) const LONG_PATIENCE: Duration = Duration::from_mins(1);
 
 /// How many questions' vectors are kept.
 const QUESTIONS: usize = 256;
@@ -30,6 +30,9 @@ const OPENING: Duration = Duration::from_secs(10);
 /// How to make something that costs more than a glance: a key may have to be fetched, a server asked.
 /// Followed when it is first needed, once.
 pub type Recipe<T> = Arc<dyn Fn() -> Result<T, infer::Error> + Send + Sync>;
+
+/// Questions with their vectors.
+type Questions = VecDeque<(String, Vec<f32>)>;
 
 /// Where vectors come from.
 #[derive(Clone)]
@@ -48,7 +51,7 @@ pub struct Models {
     source: VectorSource,
     opened: Arc<OnceCell<Result<Embeddings, infer::Error>>>,
     /// The vectors of the last questions, newest last: agents ask the same again and again.
-    asked: Arc<Mutex<VecDeque<(String, Vec<f32>)>>>,
+    asked: Arc<Mutex<Questions>>,
     reranker: Option<Late<Reranker>>,
     generator: Option<Late<Generator>>,
 }
@@ -170,7 +173,7 @@ impl Models {
         Ok(vector)
     }
 
-    fn last_questions(&self) -> MutexGuard<'_, VecDeque<(String, Vec<f32>)>> {
+    fn last_questions(&self) -> MutexGuard<'_, Questions> {
         self.asked.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

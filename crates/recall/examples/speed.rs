@@ -36,7 +36,8 @@ fn measure(n_rows: u32) {
         codes.push(slot, &made.code()).expect("the length is right");
     }
     let queries: Vec<Vec<i8>> = (0..N_QUERIES).map(|_| made.code()).collect();
-    let some = |of: u32| (0..n_rows).filter(move |it| mixed(u64::from(*it)) % u64::from(of) == 0);
+    let some =
+        |of: u32| (0..n_rows).filter(move |it| mixed(u64::from(*it)).is_multiple_of(u64::from(of)));
     let filters: Vec<(String, Slots)> = [1, 2, 4, 10, 30, 100, 1000]
         .map(|of| (format!("1 of {of}"), some(of).collect()))
         .into_iter()

@@ -177,10 +177,12 @@ impl Codes {
             return None;
         }
         let blocks = &self.blocks[row * self.width()..(row + 1) * self.width()];
-        let numbers = blocks.iter().flat_map(|it| it.numbers()).take(self.dims);
+        let numbers = blocks.iter().flat_map(Block::numbers).take(self.dims);
         let mut res: Vec<f32> = numbers.map(|it| f32::from(*it)).collect();
         let length = res.iter().map(|it| it * it).sum::<f32>().sqrt().max(1.0);
-        res.iter_mut().for_each(|it| *it /= length);
+        for it in &mut res {
+            *it /= length;
+        }
         Some(res)
     }
 

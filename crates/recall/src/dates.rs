@@ -37,8 +37,8 @@ pub fn named(question: &str, now: Timestamp) -> Option<Named> {
     let words: Vec<&str> =
         question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     let year_of = |it: &&str| it.parse().ok().filter(|year| (1990..2100).contains(year));
-    let year: Option<i64> = words.iter().find_map(|it| year_of(it));
-    if let Some(iso) = words.windows(3).find_map(|it| iso(it)) {
+    let year: Option<i64> = words.iter().find_map(year_of);
+    if let Some(iso) = words.windows(3).find_map(iso) {
         return Some(iso);
     }
     let Some((at, month)) = words.iter().enumerate().find_map(|(at, it)| Some((at, month(it)?)))

@@ -102,7 +102,9 @@ pub fn fuse(paths: &Paths, weights: impl Fn(u32) -> Weights, rule: Rule) -> Vec<
     }
     let mut res: Vec<Fused> = acc.into_values().collect();
     // What speaks against a memory makes it worthless, not worse than that.
-    res.iter_mut().for_each(|it| it.score = it.score.max(0.0));
+    for it in &mut res {
+        it.score = it.score.max(0.0);
+    }
     sort(&mut res);
     res
 }
@@ -115,7 +117,9 @@ pub(crate) fn sort(fused: &mut [Fused]) {
 /// Gives every one of a list its place as a share of the best, for measures that begin at zero.
 pub fn place_by_best(list: &mut [Found]) {
     let best = list.iter().map(|it| it.score).fold(f32::MIN_POSITIVE, f32::max);
-    list.iter_mut().for_each(|it| it.place = it.score / best);
+    for it in list {
+        it.place = it.score / best;
+    }
 }
 
 #[cfg(test)]

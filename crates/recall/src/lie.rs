@@ -58,7 +58,9 @@ impl Lie {
             mean.iter_mut().zip(row).for_each(|(acc, it)| *acc += it);
         }
         let n = count(rows.len());
-        mean.iter_mut().for_each(|it| *it /= n);
+        for it in &mut mean {
+            *it /= n;
+        }
         let squared = dot(&mean, &mean);
         let crowding = if n > 1.0 { (n * squared - 1.0) / (n - 1.0) } else { 0.0 };
         let sample = rows.iter().map(|it| around(it, &mean)).collect();
@@ -100,7 +102,9 @@ impl Bearing {
 fn around(vector: &[f32], mean: &[f32]) -> Vec<f32> {
     let mut res: Vec<f32> = vector.iter().zip(mean).map(|(it, mean)| it - mean).collect();
     let length = dot(&res, &res).sqrt().max(1e-6);
-    res.iter_mut().for_each(|it| *it /= length);
+    for it in &mut res {
+        *it /= length;
+    }
     res
 }
 

@@ -4,7 +4,7 @@
 //! the best of a session lifts the rest of it a little. One pass, from the scores as they were:
 //! nothing echoes.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use crate::fuse::{Fused, sort};
 
@@ -48,8 +48,8 @@ pub fn raise(
             sessions.insert(to, place.session);
         }
     }
-    let known: HashMap<u32, ()> = fused.iter().map(|it| (it.key, ())).collect();
-    fused.extend(gains.keys().filter(|it| !known.contains_key(it)).filter_map(|it| own(*it)));
+    let known: HashSet<u32> = fused.iter().map(|it| it.key).collect();
+    fused.extend(gains.keys().filter(|it| !known.contains(it)).filter_map(|it| own(*it)));
     let mut raised = HashMap::new();
     for it in fused.iter_mut() {
         let beside = gains.get(&it.key).copied().unwrap_or_default();

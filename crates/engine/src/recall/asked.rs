@@ -67,17 +67,6 @@ pub(super) struct Met {
 }
 
 impl Asked<'_> {
-    /// The numbers of the memories of which a part or a sentence is nearest to a vector.
-    fn near(&self, book: &Book, vector: &[f32]) -> Vec<u32> {
-        let (index, code) = (read(&book.index), models::code(vector));
-        let near = |codes: &Codes| {
-            let near = recall::nearest(codes, &code, &book.allowed, DENSE);
-            // Codes of another length are no answer; they were left out when they came.
-            near.unwrap_or_default().into_iter().map(|it| it.slot)
-        };
-        near(&index.codes).chain(near(&index.sentences)).collect()
-    }
-
     /// Where the question stands in each notebook.
     pub(super) fn view(&self, vector: &[f32]) -> View {
         let head = models::head(vector);
@@ -205,7 +194,7 @@ impl Engine {
     ) -> Result<(Paths, Met), Error> {
         let (mut paths, mut met) = (Paths::default(), Met::default());
         for (at, book) in asked.books.iter().enumerate() {
-            let near = view.map(|it| asked.near(book, &it.vector)).unwrap_or_default();
+            let near = view.map(|it| near(book, &it.vector)).unwrap_or_default();
             let matches = self.matches(asked, book, &near).await?;
             if let Some(view) = view {
                 let held = matches.iter().filter_map(|it| u32::try_from(it.n).ok());
@@ -291,6 +280,17 @@ impl Engine {
         let place = self.place.clone();
         aside(move || source::unmerged(&place)).await.unwrap_or_default()
     }
+}
+
+/// The numbers of the memories of which a part or a sentence is nearest to a vector.
+fn near(book: &Book, vector: &[f32]) -> Vec<u32> {
+    let (index, code) = (read(&book.index), models::code(vector));
+    let slots = |codes: &Codes| {
+        let near = recall::nearest(codes, &code, &book.allowed, DENSE);
+        // Codes of another length are no answer; they were left out when they came.
+        near.unwrap_or_default().into_iter().map(|it| it.slot)
+    };
+    slots(&index.codes).chain(slots(&index.sentences)).collect()
 }
 
 /// The filter as the purpose allows it.

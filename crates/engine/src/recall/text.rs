@@ -1,7 +1,7 @@
 //! What is embedded of a memory: what it is about and what it says, whole and, where a person wrote
 //! several sentences, sentence by sentence.
 
-use model::{Grain, Memory, Source};
+use model::{Grain, Memory, ProjectPath, Source};
 
 /// A text up to this length stays whole: the built-in model reads about as much in one go.
 const WHOLE: usize = 1_500;
@@ -31,7 +31,7 @@ pub(crate) fn texts(memory: &Memory) -> Vec<(Grain, String)> {
 
 /// `Files: … | Module: …`, or nothing when nothing is known about where it belongs.
 fn about(memory: &Memory) -> String {
-    let files: Vec<&str> = memory.files.iter().map(|it| it.as_str()).collect();
+    let files: Vec<&str> = memory.files.iter().map(ProjectPath::as_str).collect();
     let mut known = Vec::new();
     if !files.is_empty() {
         known.push(format!("Files: {}", files.join(", ")));

@@ -101,7 +101,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         lines.extend(scans.map(|it| format!("{name}: {it}\n")));
     }
     lines.sort();
-    expect![[r#"
+    expect![[r"
         all_rows: SCAN memories
         drop_other_models: SCAN embeddings
         drop_quiet: SCAN quiet_spans
@@ -152,5 +152,5 @@ fn the_statements_that_read_whole_tables_are_known() {
         witness_short: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
         witness_tag: SCAN CONSTANT ROW
         witness_tag: SCAN memory_tags USING COVERING INDEX memory_tags_n
-    "#]].assert_eq(&lines.concat());
+    "]].assert_eq(&lines.concat());
 }

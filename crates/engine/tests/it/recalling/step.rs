@@ -1,7 +1,7 @@
 //! The index a process keeps in its head is in step with the store, whoever writes to it.
 
 use expect_test::expect;
-use model::{MemoryId, Timestamp};
+use model::{Grain, MemoryId, Timestamp};
 use store::{Embedding, Part};
 use testkit::World;
 use waylore_engine::{
@@ -126,7 +126,8 @@ fn vectors_of_another_model_are_never_compared() {
             let values = vec![1.0; 384];
             let store = engine.notebooks().remove(0).store;
             for id in &ids {
-                let part = Part { values: values.clone(), code: vec![127; 384] };
+                let part =
+                    Part { grain: Grain::Part, values: values.clone(), code: vec![127; 384] };
                 let embedding = Embedding {
                     owner: *id,
                     version: 1,
