@@ -166,7 +166,9 @@ fn spread(n: u32) -> Vec<f32> {
     let centre = n % 1_000 + 1_000_000;
     let mut res: Vec<f32> = (0..dims).map(|at| unit(centre, at) + 0.7 * unit(n, at)).collect();
     let length = res.iter().map(|it| it * it).sum::<f32>().sqrt();
-    res.iter_mut().for_each(|it| *it /= length);
+    for it in &mut res {
+        *it /= length;
+    }
     res
 }
 

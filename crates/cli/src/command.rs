@@ -244,7 +244,7 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
 /// Gives what was written its vectors. The answer is out: what cannot be done now is said, and is done
 /// later. Where memory is turned off, nothing of the project is sent anywhere.
 async fn embed_in_passing(session: &Session<'_>) {
-    if session.engine.closed {
+    if session.engine.closed || session.settings.get("embeddings.at_once") == "false" {
         return;
     }
     match session.engine.embed_few(IN_PASSING).await {

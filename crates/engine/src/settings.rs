@@ -53,6 +53,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("backup.every_days",          "1",        Form::Number,                      SettingScope::Any,  "how old the newest backup may be before `maintain` makes another"),
     setting("encryption.key",             "none",     KEY_PLACES,                        SettingScope::User, "where the key of encrypted data comes from"),
     setting("embeddings.provider",        "built-in", VECTORS,                           SettingScope::User, "who makes the vectors that recall by meaning needs; all but `built-in` are sent every memory and question"),
+    setting("embeddings.at_once",         "true",     YES_OR_NO,                              SettingScope::User, "whether a command makes the vectors of what it wrote; otherwise the next search does"),
     setting("embeddings.url",             "",         Form::Address,                     SettingScope::User, "where that provider is; unset, its usual address"),
     setting("embeddings.model",           "",         Form::Word,                        SettingScope::User, "which of its models; unset, a good one where there is one"),
     setting("embeddings.dimensions",      "",         Form::Number,                      SettingScope::User, "how long its vectors are; unset, as the model has them"),

@@ -84,8 +84,8 @@ mod tests {
         (key < 50).then_some(Place { session: 1, beside })
     }
 
-    fn stranger(key: u32) -> Option<Fused> {
-        Some(Fused { key, score: 0.1, traces: Vec::new() })
+    fn stranger(key: u32) -> Fused {
+        Fused { key, score: 0.1, traces: Vec::new() }
     }
 
     #[test]
@@ -107,7 +107,7 @@ mod tests {
     #[test]
     fn neighbours_come_in_behind_what_pulled_them() {
         let mut list = fused(&[(10, 1.0)]);
-        raise(&mut list, place, stranger);
+        raise(&mut list, place, |it| Some(stranger(it)));
         let order: Vec<u32> = list.iter().map(|it| it.key).collect();
         assert_eq!(order, [10, 11, 12, 8, 9]);
     }
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn what_stands_alone_stays_as_it_is() {
         let mut list = fused(&[(50, 0.5), (60, 0.4)]);
-        assert!(raise(&mut list, place, stranger).is_empty());
+        assert!(raise(&mut list, place, |it| Some(stranger(it))).is_empty());
         assert_eq!(list.len(), 2);
     }
 }

@@ -231,6 +231,8 @@ impl Trial<'_> {
     fn traced(&self, how: &[&str], log: &str) -> Said {
         let mut command = Command::new("strace");
         self.desk.surround(&mut command);
+        // Vectors are derived and come after the answer; thousands of runs can do without them.
+        command.env("WAYLORE_EMBEDDINGS_AT_ONCE", "false");
         command.args(["-f", "--seccomp-bpf", "-qq", "-o", log]).args(how);
         command.arg(binary()).args(&self.args);
         finish(command)

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use waylore_store::{Action, Change, Error, Key, Store};
+use waylore_store::{Error, Key, Store};
 
 use crate::kit::{Bench, NOW, copy_folder, files_under, full, hits, id, is_scratch, key, memory};
 
