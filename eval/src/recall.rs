@@ -21,6 +21,9 @@ use serde_json::{Value, json};
 use crate::corpus::{Corpus, Doc, Query, TASKS, Task};
 use crate::{data, report};
 
+/// Questions about things that no corpus speaks of.
+const UNRELATED: &str = include_str!("../unrelated.txt");
+
 /// How many documents are ranked for the scorer.
 const RANKED: u32 = 60;
 
@@ -69,6 +72,8 @@ async fn measure(
     corpora: &[Corpus],
     runs: &[Without],
 ) -> anyhow::Result<()> {
+    let silence = runs.len() > 1;
+    let (mut n_unrelated, mut n_silent) = (0_u32, 0_u32);
     let mut ranked: Vec<Vec<Value>> = vec![Vec::new(); runs.len()];
     let (mut writing, mut asking, mut n_docs, mut n_queries) =
         (Duration::ZERO, Duration::ZERO, 0, 0);
@@ -88,6 +93,12 @@ async fn measure(
                 n_queries += 1;
             }
         }
+        for text in UNRELATED.lines().filter(|_| silence) {
+            let at = corpus.queries.last().map_or(Timestamp(0), |it| it.at);
+            let query = Query { id: String::new(), text: text.to_owned(), at, known: usize::MAX };
+            n_unrelated += 1;
+            n_silent += u32::from(world.ask(&query, &Without::default()).await?.is_empty());
+        }
         n_docs += corpus.docs.len();
     }
     println!(
@@ -96,6 +107,10 @@ async fn measure(
         writing.as_secs_f64(),
         1000.0 * asking.as_secs_f64() / f64::from(n_queries.max(1)),
     );
+    if silence {
+        let share = 100.0 * f64::from(n_silent) / f64::from(n_unrelated.max(1));
+        println!("  silent on {share:.1} % of {n_unrelated} unrelated questions (goal 95)");
+    }
     for (without, rows) in runs.iter().zip(ranked) {
         let output =
             report::folder()?.join(format!("recall-{}.jsonl", task.name.replace(':', "-")));
