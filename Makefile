@@ -23,6 +23,7 @@ docs: ## write docs/reference from the tables in the code
 
 eval: ## measure quality on public data (DATA=folder)
 	cargo run --locked --release --package waylore-eval -- secrets --data "$(DATA)"
+	cargo run --locked --release --package waylore-eval -- recall --data "$(DATA)"
 
 bench: ## measure speed beside a baseline
 	@scripts/build --package waylore-bench

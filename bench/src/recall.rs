@@ -32,7 +32,7 @@ pub(crate) fn run_million() -> anyhow::Result<Vec<Row>> {
 fn measured(n: u32, goals: [&'static str; 2]) -> anyhow::Result<Vec<Row>> {
     let hall = Hall::new(n)?;
     let baseline = hall.baseline(if n > 10_000 { 10 } else { 40 })?;
-    let whole = times(200, |round| hall.ask(&question(round)));
+    let whole = times(200, |round| hall.ask(&sentence(round)));
     // The vector of a question that was asked before is known.
     let again = times(200, |round| hall.ask(&question(round % 20)));
     Ok(vec![
@@ -135,6 +135,12 @@ fn worded(n: u32) -> Memory {
     let words: Vec<String> = (0..WORDS).map(|at| word(hash(n, at))).collect();
     let content = words.join(" ");
     Memory { summary: content.chars().take(120).collect(), content, ..memory(n) }
+}
+
+/// A question of about twelve tokens, with one word that some memory holds.
+fn sentence(round: usize) -> String {
+    let held = word(hash(u32::try_from(round).unwrap_or(0) * 37 + 11, 3));
+    format!("why does the limiter reject {held} after a deploy")
 }
 
 /// Twelve words that some memory holds, of which a third are common.

@@ -18,12 +18,13 @@ use crate::{Engine, Error};
 /// How many candidates each path names.
 const DENSE: usize = 50;
 const KEYWORD: usize = 50;
-/// From here on words are asked for sparingly: all of them first, and no common ones after that.
-const MANY: usize = 20_000;
+/// From here on words are asked for sparingly: all of them first, then the rarest.
+const MANY: usize = 1_000;
 /// So many memories that hold all words are enough.
 const ENOUGH: usize = 3;
-/// A term is common when more than one of this many memories holds it.
-const COMMON: u64 = 5;
+/// The rarest terms are asked for, as many as this many memories hold: every memory that holds a term
+/// is weighed, and common ones cost most of the time and tell next to nothing.
+const HOLDERS: u64 = 1_000;
 /// The most of a question that is read; what comes after it changes nothing.
 const LONGEST: usize = 8 << 10;
 /// How many memories a question gives their vectors in passing.
@@ -244,13 +245,11 @@ impl Engine {
         Ok(store.matches(expression(&terms, " OR "), wanted()).await?)
     }
 
-    /// The terms that are worth looking for where there are many memories: what every fifth of them
-    /// holds costs most of the time and tells next to nothing.
+    /// The terms that are worth looking for where there are many memories: the rarest.
     async fn telling(&self, asked: &Asked<'_>, book: &Book) -> Result<Vec<String>, Error> {
-        let (unknown, n_memories) = {
+        let unknown: Vec<String> = {
             let index = read(&book.index);
-            let unknown = asked.terms.iter().filter(|it| index.frequency(it).is_none());
-            (unknown.cloned().collect::<Vec<String>>(), index.len())
+            asked.terms.iter().filter(|it| index.frequency(it).is_none()).cloned().collect()
         };
         if !unknown.is_empty() {
             let quoted = unknown.iter().map(|it| expression(std::slice::from_ref(it), ""));
@@ -259,12 +258,16 @@ impl Engine {
             index.note_frequencies(unknown.into_iter().zip(counts));
         }
         let index = read(&book.index);
-        let often = |it: &String| index.frequency(it).unwrap_or(0) * COMMON > n_memories as u64;
-        let mut res = asked.terms.clone();
-        if res.iter().any(|it| !often(it)) {
-            res.retain(|it| !often(it));
-        }
-        Ok(res)
+        let mut res: Vec<(u64, &String)> =
+            asked.terms.iter().map(|it| (index.frequency(it).unwrap_or(0), it)).collect();
+        res.sort();
+        let mut n_holders = 0;
+        let rare = |(holders, _): &(u64, &String)| {
+            let first = n_holders == 0;
+            n_holders += holders;
+            first || n_holders <= HOLDERS
+        };
+        Ok(res.into_iter().take_while(rare).map(|it| it.1.clone()).collect())
     }
 
     /// What does not count here, whatever the filter says: memories a person kept out of this
