@@ -115,6 +115,14 @@ pub fn keywords(query: &str) -> Vec<String> {
     res
 }
 
+/// How telling a term is that `holding` of `all` memories hold: the rarer, the more. Never nothing: in
+/// a small notebook all terms are common.
+#[expect(clippy::cast_precision_loss, reason = "counts of memories are far below 2^53")]
+pub fn weight(all: u64, holding: u64) -> f64 {
+    let (all, holding) = (all.max(holding) as f64, holding as f64);
+    ((all - holding + 0.5) / (holding + 0.5)).ln_1p()
+}
+
 /// Terms in the order they came, each once.
 #[derive(Default)]
 struct Terms {
@@ -238,6 +246,12 @@ mod tests {
             }
             prop_assert!(search_text(&query, &[], &[]).content.starts_with(&query));
         }
+    }
+
+    #[test]
+    fn a_rare_term_tells_more_and_none_tells_nothing() {
+        assert!(weight(1_000, 1) > weight(1_000, 100));
+        assert!(weight(1_000, 1_000) > 0.0 && weight(0, 5) > 0.0);
     }
 
     #[test]

@@ -9,8 +9,6 @@ closed! {
         Dense = "dense",
         /// Memories that hold the words of the question.
         Keyword = "keyword",
-        /// Memories about files near those at hand.
-        Graph = "graph",
         /// Scores are fused; without it, only ranks are.
         Scores = "scores",
         /// What was learned next to a good answer in the same session rises with it.

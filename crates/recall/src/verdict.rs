@@ -38,7 +38,7 @@ const ALL_WORDS: f32 = 0.999;
 /// Decides whether anything is relevant.
 ///
 /// A question meets something near by chance where memories are crowded and where there are many.
-/// The constants were fitted on questions about other things than the notebook's; see the evaluation.
+/// The constants were fitted on questions about other things than the notebook's.
 pub fn judge(evidence: Evidence) -> Verdict {
     let Evidence { cosine, share, mass, crowding, n_vectors } = evidence;
     #[expect(clippy::cast_precision_loss, reason = "only its logarithm counts")]

@@ -12,6 +12,7 @@ use std::ffi::{c_int, c_void};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::ptr;
 
+use model::words;
 use rusqlite::Connection;
 use rusqlite::ffi::{
     self, Fts5Context, Fts5ExtensionApi, SQLITE_ERROR, SQLITE_OK, fts5_api, sqlite3,
@@ -127,7 +128,7 @@ impl Question {
         for term in 0..n_terms {
             let mut n_holding: i64 = 0;
             ask!(self, xQueryPhrase, term, (&raw mut n_holding).cast(), Some(count));
-            weights.push(weight(n_rows, n_holding));
+            weights.push(words::weight(n_rows.unsigned_abs(), n_holding.unsigned_abs()));
         }
         let average = number(n_tokens) / number(n_rows.max(1));
         Some(Terms { weights, average: average.max(1.0) })
@@ -152,12 +153,6 @@ impl Question {
         let mass = scored.filter(|it| *it.0 > 0.0).map(|it| it.1).sum();
         Some(Closeness { score, mass, whole: terms.weights.iter().sum() })
     }
-}
-
-/// How telling a term is: the rarer, the more. Never nothing: in a small notebook all terms are common.
-fn weight(n_rows: i64, n_holding: i64) -> f64 {
-    let (all, holding) = (number(n_rows), number(n_holding));
-    ((all - holding + 0.5) / (holding + 0.5)).ln_1p()
 }
 
 #[expect(clippy::cast_precision_loss, reason = "counts of rows and tokens are far below 2^53")]

@@ -15,8 +15,7 @@ pub(crate) struct AskingArgs {
     /// Show every factor of every place, and what was passed over
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Leave stages out: dense, keyword, graph, scores, neighbours, habit, phase, trust, rerank, expand, hyde, abstain, duplicates
-    #[arg(long, value_name = "STAGE", value_delimiter = ',')]
+    #[arg(long, value_name = "STAGE", value_delimiter = ',', help = stages())]
     without: Vec<String>,
 }
 
@@ -40,6 +39,12 @@ impl AskingArgs {
             self.without.iter().map(|it| Stage::parse(it)).collect();
         Ok(Without(stages?))
     }
+}
+
+/// The help of `--without`: the stages there are, from the table of them.
+fn stages() -> String {
+    let slugs: Vec<&str> = Stage::ALL.iter().map(|it| it.slug()).collect();
+    format!("Leave stages out: {}", slugs.join(", "))
 }
 
 /// Why a hit is there, in a few words.

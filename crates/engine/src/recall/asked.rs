@@ -241,12 +241,21 @@ impl Engine {
                 return Ok(found);
             }
         }
-        let terms = if many { self.telling(asked, book).await? } else { asked.terms.clone() };
-        Ok(store.matches(expression(&terms, " OR "), wanted()).await?)
+        if !many {
+            return Ok(store.matches(expression(&asked.terms, " OR "), wanted()).await?);
+        }
+        let (terms, part) = self.telling(asked, book).await?;
+        let mut res = store.matches(expression(&terms, " OR "), wanted()).await?;
+        // Who holds all that was looked for does not hold all that was asked.
+        for it in &mut res {
+            it.share *= part;
+        }
+        Ok(res)
     }
 
-    /// The terms that are worth looking for where there are many memories: the rarest.
-    async fn telling(&self, asked: &Asked<'_>, book: &Book) -> Result<Vec<String>, Error> {
+    /// The terms that are worth looking for where there are many memories, the rarest, and their part
+    /// in the weight of all terms.
+    async fn telling(&self, asked: &Asked<'_>, book: &Book) -> Result<(Vec<String>, f64), Error> {
         let unknown: Vec<String> = {
             let index = read(&book.index);
             asked.terms.iter().filter(|it| index.frequency(it).is_none()).cloned().collect()
@@ -262,12 +271,17 @@ impl Engine {
             asked.terms.iter().map(|it| (index.frequency(it).unwrap_or(0), it)).collect();
         res.sort();
         let mut n_holders = 0;
-        let rare = |(holders, _): &(u64, &String)| {
+        let rare = |(holders, _): &&(u64, &String)| {
             let first = n_holders == 0;
             n_holders += holders;
             first || n_holders <= HOLDERS
         };
-        Ok(res.into_iter().take_while(rare).map(|it| it.1.clone()).collect())
+        let rarest: Vec<&(u64, &String)> = res.iter().take_while(rare).collect();
+        let all = index.len() as u64;
+        let weight = |it: &(u64, &String)| words::weight(all, it.0);
+        let part = rarest.iter().map(|it| weight(it)).sum::<f64>()
+            / res.iter().map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
+        Ok((rarest.iter().map(|it| it.1.clone()).collect(), part))
     }
 
     /// What does not count here, whatever the filter says: memories a person kept out of this

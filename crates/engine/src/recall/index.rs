@@ -29,8 +29,6 @@ pub(crate) struct Index {
     pub(crate) lie: Lie,
     /// How many memories hold a term, as far as somebody asked.
     frequencies: HashMap<String, u64>,
-    /// Codes that do not have the length of the model's: said once, then left alone.
-    pub(crate) misfits: usize,
 }
 
 #[derive(Clone, Copy)]
@@ -80,7 +78,6 @@ impl Index {
             code: Slots::new(),
             lie: Lie::default(),
             frequencies: HashMap::new(),
-            misfits: 0,
         }
     }
 
@@ -144,8 +141,10 @@ impl Index {
             Grain::Sentence => &mut self.sentences,
             Grain::Part | Grain::Code => &mut self.codes,
         };
-        self.misfits += usize::from(codes.push(number, &code.code).is_err());
-        if code.grain == Grain::Code {
+        // A code of another length is as good as none: the memory counts as one without a vector,
+        // and gets another.
+        let fits = codes.push(number, &code.code).is_ok();
+        if fits && code.grain == Grain::Code {
             self.code.insert(number);
         }
     }
