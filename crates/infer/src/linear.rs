@@ -5,7 +5,7 @@ use crate::pack::Matrix;
 use crate::simd::{self, GROUP, Group, LANES, Level};
 
 /// The most rows any level puts into one tile.
-const MAX_ROWS: usize = 6;
+const MAX_ROWS: usize = 12;
 
 pub(crate) struct Linear {
     /// Panel by panel, each the groups of sixteen outputs in order of their inputs.

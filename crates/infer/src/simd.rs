@@ -19,9 +19,10 @@ use std::arch::x86_64::{
     _mm256_add_epi32, _mm256_add_ps, _mm256_castsi256_si128, _mm256_cvtepi8_epi16,
     _mm256_cvtepi32_ps, _mm256_extracti128_si256, _mm256_loadu_ps, _mm256_loadu_si256,
     _mm256_madd_epi16, _mm256_mul_ps, _mm256_set1_epi32, _mm256_setzero_ps, _mm256_setzero_si256,
-    _mm256_storeu_ps,
+    _mm256_storeu_ps, _mm512_add_ps, _mm512_cvtepi8_epi16, _mm512_cvtepi32_ps, _mm512_dpwssd_epi32,
+    _mm512_loadu_ps, _mm512_mul_ps, _mm512_set1_epi32, _mm512_setzero_ps, _mm512_setzero_si512,
+    _mm512_storeu_ps,
 };
-use std::array;
 
 use crate::{attention, maths};
 
@@ -53,6 +54,9 @@ enum Form {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
+    /// AVX-512 with the instructions for short integers; includes AVX2.
+    #[cfg(target_arch = "x86_64")]
+    Vnni,
     #[cfg(target_arch = "aarch64")]
     Neon,
 }
@@ -64,6 +68,12 @@ impl Level {
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
             acc.push(Self(Form::Avx2));
+            if is_x86_feature_detected!("avx512f")
+                && is_x86_feature_detected!("avx512bw")
+                && is_x86_feature_detected!("avx512vnni")
+            {
+                acc.push(Self(Form::Vnni));
+            }
         }
         #[cfg(target_arch = "aarch64")]
         acc.push(Self(Form::Neon));
@@ -80,6 +90,8 @@ impl Level {
             Form::Plain => 1,
             #[cfg(target_arch = "x86_64")]
             Form::Avx2 => 6,
+            #[cfg(target_arch = "x86_64")]
+            Form::Vnni => 12,
             #[cfg(target_arch = "aarch64")]
             Form::Neon => 6,
         }
@@ -106,6 +118,8 @@ pub(crate) fn tile(level: Level, acc: &mut [[f32; LANES]], panel: &[Group], rows
         Form::Plain => tile_plain(acc, panel, rows),
         #[cfg(target_arch = "x86_64")]
         Form::Avx2 => by_rows!(tile_avx2: 1 2 3 4 5 6),
+        #[cfg(target_arch = "x86_64")]
+        Form::Vnni => by_rows!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12),
         #[cfg(target_arch = "aarch64")]
         Form::Neon => by_rows!(tile_neon: 1 2 3 4 5 6),
     }
@@ -135,58 +149,92 @@ const fn halves(pair: i32) -> (i16, i16) {
     (pair as i16, (pair >> 16) as i16)
 }
 
+// Plain loops over indices below: what a generic function of the library does for a closure or an
+// iterator is compiled without the features, and stays a call where it is not inlined.
 #[cfg(target_arch = "x86_64")]
+#[expect(clippy::needless_range_loop, reason = "see above")]
 #[target_feature(enable = "avx2")]
 fn tile_avx2<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group], rows: &[Block]) {
     let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
-    for (i, group) in panel.iter().enumerate() {
-        let blocks: [&Block; ROWS] = array::from_fn(|r| &rows[r * panel.len() + i]);
+    for i in 0..panel.len() {
+        let group = &panel[i];
         let mut dots = [[_mm256_setzero_si256(); 2]; ROWS];
-        for (j, weights) in group.weights.iter().enumerate() {
-            // SAFETY: `weights` is thirty-two bytes.
-            let weights = unsafe { _mm256_loadu_si256(weights.as_ptr().cast()) };
-            let halves = [_mm256_castsi256_si128(weights), _mm256_extracti128_si256::<1>(weights)];
-            let weights = halves.map(|it| _mm256_cvtepi8_epi16(it));
-            for (dots, block) in dots.iter_mut().zip(blocks) {
-                let pair = _mm256_set1_epi32(block[j]);
-                for (dot, weights) in dots.iter_mut().zip(weights) {
-                    *dot = _mm256_add_epi32(*dot, _mm256_madd_epi16(weights, pair));
-                }
+        for j in 0..GROUP / 2 {
+            // SAFETY: an entry of `weights` is thirty-two bytes.
+            let weights = unsafe { _mm256_loadu_si256(group.weights[j].as_ptr().cast()) };
+            let low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(weights));
+            let high = _mm256_cvtepi8_epi16(_mm256_extracti128_si256::<1>(weights));
+            for r in 0..ROWS {
+                let pair = _mm256_set1_epi32(rows[r * panel.len() + i][j]);
+                dots[r][0] = _mm256_add_epi32(dots[r][0], _mm256_madd_epi16(low, pair));
+                dots[r][1] = _mm256_add_epi32(dots[r][1], _mm256_madd_epi16(high, pair));
             }
         }
         let from = group.scales.as_ptr();
         // SAFETY: `scales` is two times eight numbers.
         let scales = unsafe { [_mm256_loadu_ps(from), _mm256_loadu_ps(from.add(8))] };
-        for (sums, dots) in sums.iter_mut().zip(dots) {
+        for r in 0..ROWS {
             for half in 0..2 {
-                let part = _mm256_mul_ps(_mm256_cvtepi32_ps(dots[half]), scales[half]);
-                sums[half] = _mm256_add_ps(sums[half], part);
+                let part = _mm256_mul_ps(_mm256_cvtepi32_ps(dots[r][half]), scales[half]);
+                sums[r][half] = _mm256_add_ps(sums[r][half], part);
             }
         }
     }
-    for (acc, sums) in acc.iter_mut().zip(sums) {
+    for r in 0..ROWS {
         // SAFETY: a row of `acc` is two times eight numbers.
         unsafe {
-            _mm256_storeu_ps(acc.as_mut_ptr(), sums[0]);
-            _mm256_storeu_ps(acc.as_mut_ptr().add(8), sums[1]);
+            _mm256_storeu_ps(acc[r].as_mut_ptr(), sums[r][0]);
+            _mm256_storeu_ps(acc[r].as_mut_ptr().add(8), sums[r][1]);
         }
     }
 }
 
+/// Sixteen outputs are one register here, and a product with its addition is one instruction.
+#[cfg(target_arch = "x86_64")]
+#[expect(clippy::needless_range_loop, reason = "as for the form above")]
+#[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
+fn tile_vnni<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group], rows: &[Block]) {
+    let mut sums = [_mm512_setzero_ps(); ROWS];
+    for i in 0..panel.len() {
+        let group = &panel[i];
+        let mut dots = [_mm512_setzero_si512(); ROWS];
+        for j in 0..GROUP / 2 {
+            // SAFETY: an entry of `weights` is thirty-two bytes.
+            let weights = unsafe { _mm256_loadu_si256(group.weights[j].as_ptr().cast()) };
+            let weights = _mm512_cvtepi8_epi16(weights);
+            for r in 0..ROWS {
+                let pair = _mm512_set1_epi32(rows[r * panel.len() + i][j]);
+                dots[r] = _mm512_dpwssd_epi32(dots[r], weights, pair);
+            }
+        }
+        // SAFETY: `scales` is sixteen numbers.
+        let scales = unsafe { _mm512_loadu_ps(group.scales.as_ptr()) };
+        for r in 0..ROWS {
+            let part = _mm512_mul_ps(_mm512_cvtepi32_ps(dots[r]), scales);
+            sums[r] = _mm512_add_ps(sums[r], part);
+        }
+    }
+    for r in 0..ROWS {
+        // SAFETY: a row of `acc` is sixteen numbers.
+        unsafe { _mm512_storeu_ps(acc[r].as_mut_ptr(), sums[r]) };
+    }
+}
+
 #[cfg(target_arch = "aarch64")]
+#[expect(clippy::needless_range_loop, reason = "as for the forms above")]
 #[target_feature(enable = "neon")]
 fn tile_neon<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group], rows: &[Block]) {
     *acc = [[0.0; LANES]; ROWS];
     for (i, group) in panel.iter().enumerate() {
-        let blocks: [&Block; ROWS] = array::from_fn(|r| &rows[r * panel.len() + i]);
         let mut dots = [[vdupq_n_s32(0); 4]; ROWS];
         for (j, weights) in group.weights.iter().enumerate() {
             // SAFETY: `weights` is thirty-two bytes.
             let int8x16x2_t(first, second) = unsafe { vld2q_s8(weights.as_ptr()) };
             let first = [vmovl_s8(vget_low_s8(first)), vmovl_high_s8(first)];
             let second = [vmovl_s8(vget_low_s8(second)), vmovl_high_s8(second)];
-            for (dots, block) in dots.iter_mut().zip(blocks) {
-                let (a, b) = halves(block[j]);
+            for r in 0..ROWS {
+                let (a, b) = halves(rows[r * panel.len() + i][j]);
+                let dots = &mut dots[r];
                 for half in 0..2 {
                     let low = vmlal_n_s16(dots[2 * half], vget_low_s16(first[half]), a);
                     dots[2 * half] = vmlal_n_s16(low, vget_low_s16(second[half]), b);
@@ -195,13 +243,13 @@ fn tile_neon<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group],
                 }
             }
         }
-        for (acc, dots) in acc.iter_mut().zip(dots) {
-            for (quarter, dot) in dots.into_iter().enumerate() {
+        for r in 0..ROWS {
+            for quarter in 0..4 {
                 // SAFETY: `scales` and a row of `acc` are four times four numbers.
                 unsafe {
-                    let to = acc.as_mut_ptr().add(4 * quarter);
+                    let to = acc[r].as_mut_ptr().add(4 * quarter);
                     let scales = vld1q_f32(group.scales.as_ptr().add(4 * quarter));
-                    let part = vmulq_f32(vcvtq_f32_s32(dot), scales);
+                    let part = vmulq_f32(vcvtq_f32_s32(dots[r][quarter]), scales);
                     vst1q_f32(to, vaddq_f32(vld1q_f32(to), part));
                 }
             }
