@@ -154,10 +154,11 @@ fn fill_group(
 ) -> Result<(), Error> {
     db.batch("BEGIN IMMEDIATE")?;
     let mut job = first.take();
+    let mut holds_work = false;
     while let Some(write) = job.take() {
-        let (res, settle) = run_one(db, write);
+        let (res, settle) = run_one(db, write, holds_work);
         settles.push(settle);
-        res?;
+        holds_work |= res?;
         if settles.len() < GROUP {
             match jobs.try_recv() {
                 Ok(Work::Write(write)) => job = Some(write),
@@ -169,10 +170,13 @@ fn fill_group(
     db.batch("COMMIT")
 }
 
-/// Runs one write between savepoints, so that its failure takes back only its own work. An error
-/// here is one the whole group shares.
-fn run_one(db: &Db, write: WriteJob) -> (Result<(), Error>, Settle) {
-    if let Err(error) = db.batch("SAVEPOINT one") {
+/// Runs one write so that its failure takes back only its own work; says whether anything of it
+/// stays. An error here is one the whole group shares.
+///
+/// What comes first needs no savepoint, which would copy every page before it is changed: there is
+/// nothing else in the transaction, so taking back all of it takes back just that.
+fn run_one(db: &Db, write: WriteJob, holds_work: bool) -> (Result<bool, Error>, Settle) {
+    if holds_work && let Err(error) = db.batch("SAVEPOINT one") {
         let (_, settle) = write(Err(&error));
         return (Err(error), settle);
     }
@@ -183,6 +187,11 @@ fn run_one(db: &Db, write: WriteJob) -> (Result<(), Error>, Settle) {
         // The database took back the whole transaction, as it may when the disk is full.
         return (Err(done.err().unwrap_or_else(stopped)), settle);
     }
-    let taken_back = if done.is_ok() { Ok(()) } else { db.batch("ROLLBACK TO one") };
-    (taken_back.and_then(|()| db.batch("RELEASE one")), settle)
+    let ended = match (holds_work, done.is_ok()) {
+        (false, true) => Ok(()),
+        (false, false) => db.batch("ROLLBACK").and_then(|()| db.batch("BEGIN IMMEDIATE")),
+        (true, true) => db.batch("RELEASE one"),
+        (true, false) => db.batch("ROLLBACK TO one").and_then(|()| db.batch("RELEASE one")),
+    };
+    (ended.map(|()| done.is_ok()), settle)
 }
