@@ -38,7 +38,7 @@ const TASKS: &[Task] = &[
     },
     Task {
         name: "recall",
-        about: "find the right memory: conversations, code, experience (--only TASK, --without STAGE,…, --ablate)",
+        about: "find the right memory: conversations, code, experience (--only TASK, --without STAGE,…, --ablate, --keep FOLDER)",
         run: recall::run,
     },
 ];

@@ -5,7 +5,8 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 use engine::{
@@ -31,6 +32,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let given = |name: &str| args.iter().skip_while(|it| *it != name).nth(1).cloned();
     let only = given("--only");
+    let keep = given("--keep").map(PathBuf::from);
     let without = stages(given("--without").as_deref().unwrap_or_default())?;
     let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     for task in TASKS.iter().filter(|it| only.as_ref().is_none_or(|only| it.name.contains(only))) {
@@ -43,7 +45,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         } else {
             vec![without.clone()]
         };
-        runtime.block_on(measure(folder, task, &corpora, &runs))?;
+        runtime.block_on(measure(folder, keep.as_deref(), task, &corpora, &runs))?;
     }
     Ok(())
 }
@@ -68,6 +70,7 @@ fn ablations() -> Vec<Without> {
 #[expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
 async fn measure(
     folder: &Path,
+    keep: Option<&Path>,
     task: &Task,
     corpora: &[Corpus],
     runs: &[Without],
@@ -77,8 +80,9 @@ async fn measure(
     let mut ranked: Vec<Vec<Value>> = vec![Vec::new(); runs.len()];
     let (mut writing, mut asking, mut n_docs, mut n_queries) =
         (Duration::ZERO, Duration::ZERO, 0, 0);
-    for corpus in corpora {
-        let mut world = World::new(corpus).await?;
+    for (at, corpus) in corpora.iter().enumerate() {
+        let kept = keep.map(|it| it.join(format!("{}-{at}", task.name.replace(':', "-"))));
+        let mut world = World::new(corpus, kept).await?;
         let mut queries = corpus.queries.clone();
         queries.sort_by_key(|it| it.known);
         for query in &queries {
@@ -142,16 +146,25 @@ struct World<'a> {
     n_known: usize,
     /// Which documents a memory was made of: the same text twice is one memory.
     made_of: HashMap<MemoryId, Vec<String>>,
-    _dir: tempfile::TempDir,
+    _dir: Option<tempfile::TempDir>,
 }
 
 impl<'a> World<'a> {
-    async fn new(corpus: &'a Corpus) -> anyhow::Result<Self> {
-        let dir = tempfile::tempdir()?;
-        let project = dir.path().join("project");
-        std::fs::create_dir(&project)?;
+    /// With a folder to keep it in, what was remembered there before is known already. Not for
+    /// questions that come while documents still do: what is kept would look ahead.
+    async fn new(corpus: &'a Corpus, kept: Option<PathBuf>) -> anyhow::Result<Self> {
+        let whole = corpus.queries.iter().all(|it| it.known >= corpus.docs.len());
+        let (dir, home) = if let Some(kept) = kept.filter(|_| whole) {
+            (None, kept)
+        } else {
+            let dir = tempfile::tempdir()?;
+            let home = dir.path().to_owned();
+            (Some(dir), home)
+        };
+        let project = home.join("project");
+        std::fs::create_dir_all(&project)?;
         let config = Config {
-            data: dir.path().join("data"),
+            data: home.join("data"),
             key: None,
             home: None,
             types: Vec::new(),
@@ -172,8 +185,8 @@ impl<'a> World<'a> {
         let fresh = &self.corpus.docs[self.n_known..n_docs];
         let (mut records, mut of) = (Vec::new(), Vec::new());
         for doc in fresh {
-            for part in parts(&doc.text) {
-                let memory = Ok(Box::new(memory(doc, part)));
+            for (at, part) in parts(&doc.text).into_iter().enumerate() {
+                let memory = Ok(Box::new(memory(doc, part, at)));
                 records.push(ImportRecord { at: records.len() + 1, memory });
                 of.push(doc.id.clone());
             }
@@ -245,14 +258,14 @@ fn parts(text: &str) -> Vec<&str> {
     res
 }
 
-fn memory(doc: &Doc, text: &str) -> Memory {
+fn memory(doc: &Doc, text: &str, part: usize) -> Memory {
     let session = |it: u64| {
         let mut bytes = [0; 10];
         bytes[2..].copy_from_slice(&it.to_be_bytes());
         SessionId::new(doc.at, bytes)
     };
     Memory {
-        id: MemoryId::new(doc.at, random()),
+        id: MemoryId::new(doc.at, tail(&doc.id, part)),
         project: None,
         kind: MemoryType::Core(Kind::ModuleInsight),
         // What an agent said was only watched; what the person said is theirs.
@@ -284,6 +297,15 @@ fn memory(doc: &Doc, text: &str) -> Memory {
         hlc: Hlc::default(),
         counters: Counters::default(),
     }
+}
+
+/// The end of an id that is the same in every run.
+fn tail(doc: &str, part: usize) -> [u8; 10] {
+    let mut hasher = DefaultHasher::new();
+    (doc, part).hash(&mut hasher);
+    let mut res = [0; 10];
+    res[2..].copy_from_slice(&hasher.finish().to_be_bytes());
+    res
 }
 
 /// Distinct bytes; which ones does not matter.

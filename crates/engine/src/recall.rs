@@ -5,6 +5,7 @@ mod ask;
 mod asked;
 mod book;
 mod embed;
+mod hunt;
 mod index;
 mod search;
 mod text;

@@ -11,6 +11,7 @@ mod codes;
 mod nearest;
 mod slots;
 
+mod closeness;
 pub mod dates;
 mod fuse;
 mod lie;
@@ -30,6 +31,7 @@ mod lists;
 mod simd;
 
 pub use class::{Class, Weights, classify};
+pub use closeness::{Match, Terms, best, rarest};
 pub use codes::{CodeError, Codes, StalePlan};
 pub use fuse::{Found, Fused, Path, Paths, Rule, Trace, fuse, place_by_best};
 pub use lie::{Bearing, Lie, Prior};

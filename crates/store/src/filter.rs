@@ -4,7 +4,7 @@ use model::{ProjectPath, Scope, Source, Status};
 use rusqlite::ToSql;
 
 /// Which memories are wanted; an absent field wants all.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Filter {
     /// The slug of a type, core or custom.
     pub kind: Option<String>,
@@ -38,6 +38,11 @@ impl Filter {
             limit,
             offset: 0,
         }
+    }
+
+    /// Whether it asks for a file, a module or a tag.
+    pub fn is_about_something(&self) -> bool {
+        self.file.is_some() || self.module.is_some() || self.tag.is_some()
     }
 }
 

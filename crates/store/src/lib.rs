@@ -11,8 +11,8 @@ mod lock;
 mod mark;
 
 mod key;
+mod occurrences;
 mod query;
-mod rank;
 mod row;
 mod schema;
 mod stamp;
@@ -58,7 +58,7 @@ pub use filter::Filter;
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
-pub use matches::{Match, WARNING_KINDS, Wanted, Warnings};
+pub use matches::{Holders, Lookup, WARNING_KINDS, Warnings};
 pub use memories::{Tally, TextHit};
 pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};
 pub use outline::{News, Outline, Position};

@@ -10,29 +10,64 @@ use crate::check::Finding;
 use crate::filter::Filter;
 use crate::history;
 use crate::memories::{self, Read};
+use crate::occurrences::COLUMNS;
 use crate::query::{Db, Query, both, local};
-use crate::rank::Closeness;
 use crate::row::{columns, read_memory};
 
-/// A memory that holds some of the words.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Match {
-    pub n: i64,
-    /// Higher is better.
-    pub score: f64,
-    /// The weight of the terms it holds, rare ones counting more.
-    pub mass: f64,
-    /// Their share in the weight of all terms.
-    pub share: f64,
+/// Memories that hold terms of a full-text expression, and how often.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Holders {
+    numbers: Vec<i64>,
+    /// For every memory all terms in the order of the expression, each column by column.
+    counts: Vec<[u8; COLUMNS]>,
+}
+
+impl Holders {
+    pub fn len(&self) -> usize {
+        self.numbers.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty()
+    }
+
+    /// The number of each memory, and how often it holds each term in content, tags and files.
+    pub fn iter(&self) -> impl Iterator<Item = (i64, &[[u8; COLUMNS]])> {
+        let n_terms = self.counts.len() / self.numbers.len().max(1);
+        self.numbers.iter().copied().zip(self.counts.chunks_exact(n_terms.max(1)))
+    }
+}
+
+/// What can be asked about words, as often as it takes, in one visit to the file.
+pub struct Lookup<'a> {
+    pub(crate) db: &'a Db,
+}
+
+impl Lookup<'_> {
+    /// How many memories match an expression.
+    pub fn n_holding(&self, expression: &str) -> Result<u64, Error> {
+        Ok(self.db.number(&N_MATCHES, &[&expression])?.unsigned_abs())
+    }
+
+    /// All memories that match an expression.
+    pub fn holders(&self, expression: &str) -> Result<Holders, Error> {
+        let mut res = Holders::default();
+        self.db.select(&HOLDERS, &[&expression], |row| {
+            res.numbers.push(row.get(0)?);
+            res.counts.extend(row.get_ref(1)?.as_blob()?.as_chunks::<COLUMNS>().0);
+            Ok(())
+        })?;
+        Ok(res)
+    }
 }
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] =
-    &[&MATCHES, &N_MATCHES, &NUMBERED, &ABOUT_FILE, &IN_MODULE, &TAGGED, &WARNINGS];
+    &[&HOLDERS, &N_MATCHES, &NUMBERED, &ABOUT_FILE, &IN_MODULE, &TAGGED, &WARNINGS];
 
-const MATCHES: Query = local(
-    "matches",
-    "SELECT rowid, closeness(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1",
+const HOLDERS: Query = local(
+    "holders",
+    "SELECT rowid, occurrences(memories_fts) FROM memories_fts WHERE memories_fts MATCH ?1",
 );
 const N_MATCHES: Query =
     both("n_matches", "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1");
@@ -63,45 +98,6 @@ pub struct Warnings {
     pub quiet: Vec<QuietSpan>,
     /// When the file was last written to.
     pub last_write: Option<Timestamp>,
-}
-
-/// Whose matches are wanted.
-pub struct Wanted<F> {
-    pub may_answer: F,
-    /// How many of the best.
-    pub limit: usize,
-    /// Those that are wanted however well they match, sorted.
-    pub also: Vec<i64>,
-}
-
-/// The best of the memories that match a full-text expression and may answer, best first, and
-/// behind them whoever else was asked for and matches at all.
-pub(crate) fn matches(
-    db: &Db,
-    expression: &str,
-    wanted: &Wanted<impl Fn(i64) -> bool>,
-) -> Result<Vec<Match>, Error> {
-    let read = |row: &rusqlite::Row<'_>| {
-        let Closeness { score, mass, whole } =
-            Closeness::read(row.get_ref(1)?.as_blob()?).unwrap_or_default();
-        Ok(Match { n: row.get(0)?, score, mass, share: mass / whole.max(f64::MIN_POSITIVE) })
-    };
-    let mut res = db.select(&MATCHES, &[&expression], read)?;
-    res.retain(|it| (wanted.may_answer)(it.n));
-    let better = |a: &Match, b: &Match| b.score.total_cmp(&a.score).then(a.n.cmp(&b.n));
-    if wanted.limit < res.len() {
-        res.select_nth_unstable_by(wanted.limit, better);
-        let mut rest = res.split_off(wanted.limit);
-        rest.retain(|it| wanted.also.binary_search(&it.n).is_ok());
-        res.append(&mut rest);
-    }
-    res.sort_unstable_by(better);
-    Ok(res)
-}
-
-/// How many memories hold a term.
-pub(crate) fn count(db: &Db, expression: &str) -> Result<u64, Error> {
-    Ok(db.number(&N_MATCHES, &[&expression])?.unsigned_abs())
 }
 
 pub(crate) fn numbered(db: &Db, numbers: &[i64]) -> Result<Read<(i64, Memory)>, Error> {

@@ -4,10 +4,11 @@
 //! Lines are read from an index alone, all of them once and afterwards only what changed. They say
 //! which memories may answer a question; the memories themselves are read, and checked, one by one.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 
 use model::{MemoryId, MemoryType, Scope, SessionId, Source, Status, Visibility};
 use rusqlite::Row;
+use rusqlite::types::ValueRef;
 
 use crate::Error;
 use crate::os::FileId;
@@ -29,6 +30,8 @@ pub struct Outline {
     pub pinned: bool,
     pub branch: Option<String>,
     pub session: Option<SessionId>,
+    /// How many words its searchable text has; none once it is forgotten.
+    pub words: u32,
 }
 
 /// How far somebody has read.
@@ -51,7 +54,7 @@ pub struct News {
 }
 
 #[cfg(feature = "replay")]
-pub(crate) const STATEMENTS: &[&Query] = &[&ALL, &ONE, &CHANGED, &ERASED];
+pub(crate) const STATEMENTS: &[&Query] = &[&ALL, &ONE, &LENGTHS, &LENGTH, &CHANGED, &ERASED];
 
 macro_rules! outline {
     () => {
@@ -64,6 +67,9 @@ macro_rules! outline {
 const ALL: Query =
     both("every_outline", concat!(outline!(), " INDEXED BY memories_outline ORDER BY id"));
 const ONE: Query = both("outline", concat!(outline!(), " WHERE id = ?1"));
+// What the full-text index itself knows of each text.
+const LENGTHS: Query = both("lengths", "SELECT id, sz FROM memories_fts_docsize");
+const LENGTH: Query = both("length", "SELECT sz FROM memories_fts_docsize WHERE id = ?1");
 // The id is not part of the question: an index on it would be asked, and read from end to end.
 const CHANGED: Query = both("changed_since", "SELECT id FROM changes WHERE seq > ?1 ORDER BY seq");
 const ERASED: Query =
@@ -92,7 +98,11 @@ pub(crate) fn news(db: &Db, model: &str, since: Option<&Position>) -> Result<Opt
     let (mut outlines, mut codes) = (Vec::new(), Vec::new());
     for id in changed.iter().filter_map(|it| MemoryId::from_bytes(it)) {
         let found = db.one(&ONE, &[&id.0.as_bytes().as_slice()], read)?;
-        outlines.extend(found.flatten());
+        if let Some(mut outline) = found.flatten() {
+            outline.words =
+                db.one(&LENGTH, &[&outline.n], |row| Ok(n_words(row.get_ref(0)?)))?.unwrap_or(0);
+            outlines.push(outline);
+        }
         codes.extend(vectors::codes_of(db, id, model)?);
     }
     let mut added = vectors::codes_after(db, model, since.vector)?;
@@ -102,9 +112,27 @@ pub(crate) fn news(db: &Db, model: &str, since: Option<&Position>) -> Result<Opt
 }
 
 fn everything(db: &Db, model: &str, position: Position) -> Result<News, Error> {
-    let outlines = db.select(&ALL, &[], read)?.into_iter().flatten().collect();
+    let mut outlines: Vec<Outline> = db.select(&ALL, &[], read)?.into_iter().flatten().collect();
+    let lengths = db.select(&LENGTHS, &[], |row| Ok((row.get(0)?, n_words(row.get_ref(1)?))))?;
+    let lengths: HashMap<i64, u32> = lengths.into_iter().collect();
+    for outline in &mut outlines {
+        outline.words = lengths.get(&outline.n).copied().unwrap_or(0);
+    }
     let codes = vectors::codes_after(db, model, 0)?;
     Ok(News { position, everything: true, outlines, codes })
+}
+
+/// The words of all columns together: each column's number, seven bits to a byte, the highest first.
+fn n_words(sizes: ValueRef<'_>) -> u32 {
+    let (mut all, mut column) = (0_u32, 0_u32);
+    for byte in sizes.as_blob().unwrap_or_default() {
+        column = column.wrapping_shl(7) | u32::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            all = all.saturating_add(column);
+            column = 0;
+        }
+    }
+    all
 }
 
 /// A line that makes no sense is left out: the memory behind it is damaged, and reported by whoever
@@ -128,6 +156,7 @@ fn read(row: &Row<'_>) -> rusqlite::Result<Option<Outline>> {
             pinned,
             branch,
             session: session.as_deref().and_then(SessionId::from_bytes),
+            words: 0,
         })
     })())
 }

@@ -15,7 +15,7 @@ use crate::filter::Filter;
 use crate::history::{self, Entry, Step};
 use crate::key::Key;
 use crate::layout::Home;
-use crate::matches::{self, Match, Wanted, Warnings};
+use crate::matches::{self, Lookup, Warnings};
 use crate::memories::{self, Read, Tally, TextHit};
 use crate::outline::{self, News, Position};
 use crate::projects::{self, PlaceRow};
@@ -245,23 +245,17 @@ impl Store {
         self.read(move |db| outline::news(db, &model, since.as_ref())).await
     }
 
-    /// The best matches of a full-text expression among the memories that may answer.
-    pub async fn matches(
+    /// Asks about words, as often as `job` likes. An empty answer is looked into, as always.
+    pub async fn look<T: Send + 'static>(
         &self,
-        expression: String,
-        wanted: Wanted<impl Fn(i64) -> bool + Send + 'static>,
-    ) -> Result<Vec<Match>, Error> {
+        job: impl FnOnce(&Lookup<'_>) -> Result<Vec<T>, Error> + Send + 'static,
+    ) -> Result<Vec<T>, Error> {
         let site = Arc::clone(&self.inner.site);
         self.read(move |db| {
-            let found = matches::matches(db, &expression, &wanted)?;
+            let found = job(&Lookup { db })?;
             site.sift(db, Read { found, damaged: Vec::new() }, |_| Ok(false))
         })
         .await
-    }
-
-    /// How many memories hold each of these terms.
-    pub async fn n_matches(&self, expressions: Vec<String>) -> Result<Vec<u64>, Error> {
-        self.read(move |db| expressions.iter().map(|it| matches::count(db, it)).collect()).await
     }
 
     /// Memories by their number in this file, in the order asked; what is damaged is left out and

@@ -1,30 +1,22 @@
 //! A question on its way: what is known about it, whom it is put to, and what each path finds.
 
 use std::collections::HashSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 
 use infer::Embeddings;
 use model::{MemoryId, words};
-use recall::{Bearing, Class, Codes, Found, Fused, Paths, Purpose, Stage};
-use store::{Filter, Match, Wanted};
+use recall::{Bearing, Class, Codes, Found, Fused, Match, Paths, Purpose, Stage};
+use store::Filter;
 
 use super::ask::Question;
 use super::book::{Book, read};
+use super::hunt::Hunt;
 use super::index::ShutOut;
-use crate::find::expression;
 use crate::models::{self, Meaning, aside};
 use crate::{Engine, Error};
 
-/// How many candidates each path names.
+/// How many candidates the path of vectors names.
 const DENSE: usize = 50;
-const KEYWORD: usize = 50;
-/// From here on words are asked for sparingly: all of them first, then the rarest.
-const MANY: usize = 1_000;
-/// So many memories that hold all words are enough.
-const ENOUGH: usize = 3;
-/// The rarest terms are asked for, as many as this many memories hold: every memory that holds a term
-/// is weighed, and common ones cost most of the time and tell next to nothing.
-const HOLDERS: u64 = 1_000;
 /// The most of a question that is read; what comes after it changes nothing.
 const LONGEST: usize = 8 << 10;
 /// How many memories a question gives their vectors in passing.
@@ -137,10 +129,14 @@ impl Engine {
         let shut_out = self.shut_out(question.purpose).await?;
         let notebooks = self.within(question.reach);
         let wants_vectors = question.without.keeps(Stage::Dense) && !text.trim().is_empty();
-        if wants_vectors && embeddings.is_some() {
-            // A provider takes its time, and whoever asks waits: `embed` is there for that.
-            let in_passing = if self.config.models.is_built_in() { IN_PASSING } else { 0 };
-            for notebook in &notebooks {
+        // A provider takes its time, and whoever asks waits: `embed` is there for that.
+        let in_passing = if self.config.models.is_built_in() { IN_PASSING } else { 0 };
+        let mut indexes = Vec::new();
+        for notebook in &notebooks {
+            let index = self.index(&notebook.store).await?;
+            let lacks = !read(&index).unembedded().is_empty();
+            indexes.push(index);
+            if lacks && wants_vectors && embeddings.is_some() {
                 match self.embed_some(&notebook.store, in_passing).await {
                     Ok(it) if it.left == 1 => notices.push(
                         "1 memory has no vector yet and is found by its words alone".to_owned(),
@@ -152,8 +148,10 @@ impl Engine {
                     Ok(_) => {}
                     Err(error) => notices.push(format!("new memories have no vectors: {error}")),
                 }
+                self.index(&notebook.store).await?;
             }
         }
+        let notebooks = notebooks.into_iter().zip(indexes).collect();
         let books = self.books(notebooks, &filter, &shut_out).await?;
         let model = embeddings.as_ref().map_or("", Embeddings::id);
         Ok(Asked {
@@ -198,7 +196,7 @@ impl Engine {
             let near = view.map(|it| near(book, &it.vector)).unwrap_or_default();
             let matches = self.matches(asked, book, &near).await?;
             if let Some(view) = view {
-                let held = matches.iter().filter_map(|it| u32::try_from(it.n).ok());
+                let held = matches.iter().map(|it| it.number);
                 let numbers: HashSet<u32> = near.iter().copied().chain(held).collect();
                 paths.dense.extend(asked.measured(at, view, numbers.into_iter()));
             }
@@ -207,8 +205,7 @@ impl Engine {
                 met.share = met.share.max(it.share);
                 #[expect(clippy::cast_possible_truncation, reason = "a score, for ordering")]
                 let score = it.score as f32;
-                let Ok(number) = u32::try_from(it.n) else { continue };
-                paths.keyword.push(Found { key: key(at, number), score, place: 0.0 });
+                paths.keyword.push(Found { key: key(at, it.number), score, place: 0.0 });
             }
         }
         recall::place_by_best(&mut paths.keyword);
@@ -228,60 +225,11 @@ impl Engine {
         if asked.terms.is_empty() || asked.question.without.has(Stage::Keyword) {
             return Ok(Vec::new());
         }
-        let allowed = Arc::clone(&book.allowed);
-        let may_answer = move |n: i64| u32::try_from(n).is_ok_and(|it| allowed.contains(it));
-        let mut also: Vec<i64> = near.iter().copied().map(i64::from).collect();
+        let mut also = near.to_vec();
         also.sort_unstable();
-        let (store, many) = (&book.notebook.store, read(&book.index).len() > MANY);
-        let wanted =
-            || Wanted { may_answer: may_answer.clone(), limit: KEYWORD, also: also.clone() };
-        if many && asked.terms.len() > 1 {
-            let found = store.matches(expression(&asked.terms, " AND "), wanted()).await?;
-            if found.len() >= ENOUGH {
-                return Ok(found);
-            }
-        }
-        if !many {
-            return Ok(store.matches(expression(&asked.terms, " OR "), wanted()).await?);
-        }
-        let (terms, part) = self.telling(asked, book).await?;
-        let mut res = store.matches(expression(&terms, " OR "), wanted()).await?;
-        // Who holds all that was looked for does not hold all that was asked.
-        for it in &mut res {
-            it.share *= part;
-        }
-        Ok(res)
-    }
-
-    /// The terms that are worth looking for where there are many memories, the rarest, and their part
-    /// in the weight of all terms.
-    async fn telling(&self, asked: &Asked<'_>, book: &Book) -> Result<(Vec<String>, f64), Error> {
-        let unknown: Vec<String> = {
-            let index = read(&book.index);
-            asked.terms.iter().filter(|it| index.frequency(it).is_none()).cloned().collect()
-        };
-        if !unknown.is_empty() {
-            let quoted = unknown.iter().map(|it| expression(std::slice::from_ref(it), ""));
-            let counts = book.notebook.store.n_matches(quoted.collect()).await?;
-            let mut index = book.index.write().unwrap_or_else(PoisonError::into_inner);
-            index.note_frequencies(unknown.into_iter().zip(counts));
-        }
-        let index = read(&book.index);
-        let mut res: Vec<(u64, &String)> =
-            asked.terms.iter().map(|it| (index.frequency(it).unwrap_or(0), it)).collect();
-        res.sort();
-        let mut n_holders = 0;
-        let rare = |(holders, _): &&(u64, &String)| {
-            let first = n_holders == 0;
-            n_holders += holders;
-            first || n_holders <= HOLDERS
-        };
-        let rarest: Vec<&(u64, &String)> = res.iter().take_while(rare).collect();
-        let all = index.len() as u64;
-        let weight = |it: &(u64, &String)| words::weight(all, it.0);
-        let part = rarest.iter().map(|it| weight(it)).sum::<f64>()
-            / res.iter().map(weight).sum::<f64>().max(f64::MIN_POSITIVE);
-        Ok((rarest.iter().map(|it| it.1.clone()).collect(), part))
+        let (index, allowed) = (Arc::clone(&book.index), Arc::clone(&book.allowed));
+        let hunt = Hunt { terms: asked.terms.clone(), index, allowed, also };
+        Ok(book.notebook.store.look(move |it| hunt.run(it)).await?)
     }
 
     /// What does not count here, whatever the filter says: memories a person kept out of this

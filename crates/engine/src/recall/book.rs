@@ -28,15 +28,18 @@ impl Engine {
     /// The notebooks a question is put to, each with those who may answer it.
     pub(crate) async fn books(
         &self,
-        notebooks: Vec<Notebook>,
+        notebooks: Vec<(Notebook, Shared)>,
         filter: &Filter,
         shut_out: &ShutOut,
     ) -> Result<Vec<Book>, Error> {
         let mut res = Vec::new();
-        for notebook in notebooks {
-            let index = self.index(&notebook.store).await?;
-            let about = notebook.store.about(filter.clone()).await?;
-            let allowed = Arc::new(read(&index).allowed(filter, about.as_deref(), shut_out));
+        for (notebook, index) in notebooks {
+            let about = if filter.is_about_something() {
+                notebook.store.about(filter.clone()).await?
+            } else {
+                None
+            };
+            let allowed = read(&index).allowed(filter, about.as_deref(), shut_out);
             res.push(Book { notebook, index, allowed });
         }
         Ok(res)

@@ -147,7 +147,7 @@ struct Job {
 
 impl Job {
     async fn run(&self, limit: usize, progress: &Progress) -> Result<Embedded, Error> {
-        let lacking = read(&self.index).unembedded();
+        let lacking = read(&self.index).unembedded().to_vec();
         let mut res = Embedded { left: lacking.len(), ..Embedded::default() };
         for numbers in lacking[..limit.min(lacking.len())].chunks(AT_ONCE) {
             if progress.is_stopped() {

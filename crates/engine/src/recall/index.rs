@@ -2,13 +2,16 @@
 //! vectors. Brought up to date before every question; what others wrote is seen by the next one.
 
 use std::collections::{HashMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use model::{Grain, MemoryId, Scope, SessionId, Source, Status};
 use recall::{Codes, Lie, Slots};
 use store::{Code, Filter, News, Outline, Position};
 
-/// How many terms are counted before counting begins anew; the counts grow old meanwhile.
+/// How many terms are counted before counting begins anew.
 const FREQUENCIES: usize = 10_000;
+/// Counts are good until the notebook has changed by one part in so many.
+const GROWTH: u64 = 64;
 
 /// One notebook in outline. A memory is known by its number there.
 pub(crate) struct Index {
@@ -27,8 +30,16 @@ pub(crate) struct Index {
     code: Slots,
     /// How the vectors lie, as of the last change.
     pub(crate) lie: Lie,
-    /// How many memories hold a term, as far as somebody asked.
+    /// How many memories hold a term, as far as somebody asked, and how many there were then.
     frequencies: HashMap<String, u64>,
+    n_counted: u64,
+    /// Memories with searchable text, and the words of all of them.
+    n_texts: u64,
+    n_words: u64,
+    /// Memories that stand and have no vector by this model yet, oldest first.
+    unembedded: Vec<i64>,
+    /// Who may answer, as somebody last asked.
+    last_allowed: Mutex<Option<(Filter, ShutOut, Arc<Slots>)>>,
 }
 
 #[derive(Clone, Copy)]
@@ -41,6 +52,7 @@ struct Facet {
     kind: u16,
     branch: u16,
     session: Option<SessionId>,
+    words: u32,
 }
 
 /// Words that many memories share, by number.
@@ -78,6 +90,11 @@ impl Index {
             code: Slots::new(),
             lie: Lie::default(),
             frequencies: HashMap::new(),
+            n_counted: 0,
+            n_texts: 0,
+            n_words: 0,
+            unembedded: Vec::new(),
+            last_allowed: Mutex::new(None),
         }
     }
 
@@ -104,6 +121,11 @@ impl Index {
         if !renewed.is_empty() || news.everything {
             self.lie = Lie::of(&self.codes);
         }
+        if self.n_texts.abs_diff(self.n_counted) > self.n_counted / GROWTH {
+            self.frequencies.clear();
+        }
+        self.unembedded = self.lacking();
+        self.last_allowed = Mutex::new(None);
         self.position = Some(news.position);
     }
 
@@ -123,7 +145,14 @@ impl Index {
             kind: self.kinds.number(outline.kind.slug()),
             branch: branch.map_or(Words::NONE, |it| self.branches.number(it)),
             session: outline.session,
+            words: outline.words,
         };
+        if let Some(before) = &self.facets[at] {
+            self.n_texts -= u64::from(before.words > 0);
+            self.n_words -= u64::from(before.words);
+        }
+        self.n_texts += u64::from(facet.words > 0);
+        self.n_words += u64::from(facet.words);
         if self.facets[at].is_none()
             && let Some(session) = outline.session
         {
@@ -164,11 +193,29 @@ impl Index {
         self.frequencies.get(term).copied()
     }
 
-    pub(crate) fn note_frequencies(&mut self, counted: impl Iterator<Item = (String, u64)>) {
+    pub(crate) fn note_frequencies(&mut self, counted: Vec<(String, u64)>) {
         if self.frequencies.len() > FREQUENCIES {
             self.frequencies.clear();
         }
+        if self.frequencies.is_empty() {
+            self.n_counted = self.n_texts;
+        }
         self.frequencies.extend(counted);
+    }
+
+    /// Memories with searchable text.
+    pub(crate) fn n_texts(&self) -> u64 {
+        self.n_texts
+    }
+
+    /// The words of all searchable texts.
+    pub(crate) fn n_words(&self) -> u64 {
+        self.n_words
+    }
+
+    /// The words of one memory's searchable text.
+    pub(crate) fn words_of(&self, number: u32) -> u32 {
+        self.facets.get(number as usize).and_then(Option::as_ref).map_or(0, |it| it.words)
     }
 
     /// Whether a memory is code rather than prose.
@@ -183,7 +230,21 @@ impl Index {
         filter: &Filter,
         about: Option<&[i64]>,
         shut_out: &ShutOut,
-    ) -> Slots {
+    ) -> Arc<Slots> {
+        if about.is_some() {
+            return Arc::new(self.passing(filter, about, shut_out));
+        }
+        let mut last = self.last_allowed.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, _, known)) = last.as_ref().filter(|it| it.0 == *filter && it.1 == *shut_out)
+        {
+            return Arc::clone(known);
+        }
+        let fresh = Arc::new(self.passing(filter, None, shut_out));
+        *last = Some((filter.clone(), shut_out.clone(), Arc::clone(&fresh)));
+        fresh
+    }
+
+    fn passing(&self, filter: &Filter, about: Option<&[i64]>, shut_out: &ShutOut) -> Slots {
         let mut res = Slots::new();
         let wanted = |word: &Option<String>, among: &Words| match word {
             None => Some(None),
@@ -235,7 +296,11 @@ impl Index {
     }
 
     /// Memories that stand and have no vector by this model yet, oldest first.
-    pub(crate) fn unembedded(&self) -> Vec<i64> {
+    pub(crate) fn unembedded(&self) -> &[i64] {
+        &self.unembedded
+    }
+
+    fn lacking(&self) -> Vec<i64> {
         let lacks = |(number, facet): (usize, &Option<Facet>)| {
             let stands = facet.as_ref().is_some_and(|it| it.status != Status::Deleted);
             let number = u32::try_from(number).ok()?;
@@ -252,7 +317,7 @@ impl Index {
 }
 
 /// What does not count in a project, whatever the filter says.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct ShutOut {
     /// Memories of the user that a person kept out of this project.
     pub(crate) memories: HashSet<MemoryId>,

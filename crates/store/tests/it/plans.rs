@@ -8,7 +8,7 @@ use crate::kit::Bench;
 
 fn plan(conn: &Connection, sql: &str) -> Vec<String> {
     // The function is only there on connections of the store; it changes no plan.
-    let sql = sql.replace("closeness(", "bm25(");
+    let sql = sql.replace("occurrences(", "bm25(");
     let mut statement = conn.prepare(&format!("EXPLAIN QUERY PLAN {sql}")).unwrap();
     let n_params = statement.parameter_count();
     let nothing = vec![rusqlite::types::Null; n_params];

@@ -1,8 +1,9 @@
 //! What ranking is made of: vectors that belong to the text that is there, outlines that keep in
 //! step, matches that are filtered before they are cut.
 
+use expect_test::expect;
 use model::{Grain, MemoryId, Status};
-use waylore_store::{Embedding, Match, News, Outline, Part, Position, Store, Wanted};
+use waylore_store::{Embedding, Lookup, News, Outline, Part, Position, Store};
 
 use crate::kit::{Bench, MODEL, NOW, id, memory};
 
@@ -104,41 +105,50 @@ fn models_do_not_mix() {
     assert!(vectors(&bench, &store, id(1)).is_empty());
 }
 
-fn matches(bench: &Bench, store: &Store, words: &str, limit: usize, also: &[i64]) -> Vec<Match> {
-    let wanted = Wanted { may_answer: |n: i64| n != 1, limit, also: also.to_vec() };
-    bench.wait(store.matches(words.to_owned(), wanted)).unwrap()
+/// The number of each memory that matches, with how often it holds each term.
+fn holders(bench: &Bench, store: &Store, expression: &str) -> Vec<String> {
+    let expression = expression.to_owned();
+    let look = move |it: &Lookup<'_>| {
+        let holders = it.holders(&expression)?;
+        Ok(holders.iter().map(|(n, counts)| format!("{n} {counts:?}")).collect())
+    };
+    bench.wait(store.look(look)).unwrap()
 }
 
 #[test]
-fn a_filter_comes_before_the_limit() {
+fn terms_are_counted_column_by_column() {
     let bench = Bench::new();
     let store = bench.open();
-    bench.insert(&store, memory(1, "wren wren wren"));
-    bench.insert(&store, memory(2, "a wren in the long grass by the old mill"));
-    bench.insert(&store, memory(3, "the wren"));
-    bench.insert(&store, memory(4, "an owl and a wren and a crow and a lark and a rook and a jay"));
-    let numbers = |found: Vec<Match>| found.iter().map(|it| it.n).collect::<Vec<_>>();
-    assert_eq!(numbers(matches(&bench, &store, "\"wren\"", 1, &[])), [3]);
-    assert_eq!(numbers(matches(&bench, &store, "\"wren\"", 1, &[4])), [3, 4]);
-    assert_eq!(numbers(matches(&bench, &store, "\"wren\"", 9, &[])), [3, 2, 4]);
-    assert_eq!(numbers(matches(&bench, &store, "\"lark\" OR \"wren\"", 1, &[])), [4]);
-}
-
-#[test]
-fn closeness_is_bm25_with_our_constants() {
-    let bench = Bench::new();
-    let store = bench.open();
-    for (n, text) in [(1, "crow"), (2, "wren wren owl"), (3, "wren lark")] {
-        bench.insert(&store, memory(n, text));
+    let mut tagged = memory(3, "a lark");
+    tagged.tags = vec!["wren".to_owned()];
+    for it in [memory(1, "crow"), memory(2, "wren owl wrens"), tagged] {
+        bench.insert(&store, it);
     }
-    let found = matches(&bench, &store, "\"wren\" OR \"owl\"", 9, &[]);
-    // Three rows of five words on average, three of them in tags and files; `wren` is in two rows,
-    // `owl` in one.
-    let weight = |holding: f64| ((3.0 - holding + 0.5) / (holding + 0.5)).ln_1p();
-    let said = |n: f64, words: f64| n * 1.8 / (n + 0.8 * (0.5 + 0.5 * words / 5.0));
-    let expected = weight(2.0) * said(2.0, 6.0) + weight(1.0) * said(1.0, 6.0);
-    assert_eq!(found[0].n, 2);
-    assert!((found[0].score - expected).abs() < 1e-9, "{found:?} {expected}");
-    assert!((found[0].share - 1.0).abs() < 1e-9);
-    assert!((found[1].mass - weight(2.0)).abs() < 1e-9);
+    expect![[r#"
+        [
+            "2 [[2, 0, 0], [1, 0, 0]]",
+            "3 [[0, 1, 0], [0, 0, 0]]",
+        ]
+    "#]]
+    .assert_debug_eq(&holders(&bench, &store, "\"wren\" OR \"owl\""));
+    assert_eq!(holders(&bench, &store, "\"heron\""), [""; 0]);
+    bench.edit(&store, id(2), |it| it.states.deleted_at = Some(NOW));
+    assert_eq!(holders(&bench, &store, "\"owl\""), [""; 0], "what is forgotten is not searched");
+}
+
+#[test]
+fn an_outline_knows_how_long_a_text_is() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let long = "owl ".repeat(300);
+    bench.insert(&store, memory(1, "wren"));
+    bench.insert(&store, memory(2, &long));
+    let words = |it: &News| it.outlines.iter().map(|it| it.words).collect::<Vec<_>>();
+    let all = news(&bench, &store, None).unwrap();
+    // Three of the words are tags and files.
+    assert_eq!(words(&all), [4, 303]);
+    bench.edit(&store, id(1), |it| it.content = "wren and owl".to_owned());
+    bench.edit(&store, id(2), |it| it.states.deleted_at = Some(NOW));
+    let some = news(&bench, &store, Some(&all.position)).unwrap();
+    assert_eq!(words(&some), [6, 0]);
 }
