@@ -10,15 +10,15 @@ use crate::kmeans;
 use crate::simd::Block;
 
 /// Up to here every row is read: exact, and no slower than making the vector of the question.
-pub(crate) const FLAT_ROWS: usize = 100_000;
+pub(crate) const FLAT_ROWS: usize = 50_000;
 
 /// Lists there are, for each unit of the square root of the rows.
 const PER_ROOT: usize = 2;
 
-/// Lists a question reads: what a millisecond allows among a million rows. Of 32 000 sentences
-/// embedded by the built-in model, reading an eighth found 94 in a hundred of the 30 nearest, a
-/// fifth 97: such vectors lie in no lumps, which is why so many rows are read flat.
-const PROBES: usize = 80;
+/// One list in so many is read. Of 32 000 sentences embedded by the built-in model, reading an eighth
+/// found 94 in a hundred of the 30 nearest, a fifth 97: such vectors lie in no lumps, which is why so
+/// many rows are read flat.
+const READ_OF: usize = 5;
 
 /// Rows in order of their lists.
 #[derive(Clone, Debug)]
@@ -52,7 +52,7 @@ impl Lists {
 
     /// Rows that a question reads: those of its nearest lists, or as many spread over more lists when a filter leaves few in each.
     pub(crate) fn n_read(&self) -> usize {
-        self.tail() * PROBES / self.n_lists().max(1)
+        self.tail() / READ_OF
     }
 
     /// The tail costs as much as the lists, or the centroids were chosen when half the rows were not there.

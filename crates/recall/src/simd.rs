@@ -19,7 +19,6 @@ use std::arch::x86_64::{
     _mm256_sign_epi8, _mm512_castsi512_si256, _mm512_dpbusd_epi32, _mm512_extracti64x4_epi64,
     _mm512_load_si512, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_xor_si512,
 };
-use std::array;
 
 /// Numbers in a block: one line of the cache, and one register where registers are widest.
 pub(crate) const BLOCK: usize = 64;
@@ -139,13 +138,20 @@ fn dots_plain(acc: &mut [i32], query: &[Block], rows: &[Block], row_of: impl Fn(
 }
 
 /// Writes the loop over rows once for every form: as many rows together as `ROWS`, then the rest one by one.
+///
+/// Plain loops over indices here and below: what a generic function of the library does for a
+/// closure or an iterator is compiled without the features, and stays a call where it is not inlined.
 macro_rules! by_rows {
     ($few:ident, $acc:ident, $query:ident, $rows:ident, $row_of:ident) => {{
         let row = |i: usize| &$rows[$row_of(i) * $query.len()..][..$query.len()];
         let (groups, rest) = $acc.as_chunks_mut::<ROWS>();
         let done = groups.len() * ROWS;
         for (i, acc) in groups.iter_mut().enumerate() {
-            *acc = $few::<ROWS>($query, array::from_fn(|r| row(i * ROWS + r)));
+            let mut few: [&[Block]; ROWS] = [&[]; ROWS];
+            for r in 0..ROWS {
+                few[r] = row(i * ROWS + r);
+            }
+            *acc = $few::<ROWS>($query, few);
         }
         for (i, acc) in rest.iter_mut().enumerate() {
             [*acc] = $few::<1>($query, [row(done + i)]);
@@ -172,15 +178,19 @@ fn few_avx2<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
             let query = load(query);
             // The sign of the query moves to the row, since one side of the product is unsigned.
             let size = _mm256_abs_epi8(query);
-            for (sum, row) in sums.iter_mut().zip(rows) {
-                let row = _mm256_sign_epi8(load(&row[i]), query);
+            for r in 0..N {
+                let row = _mm256_sign_epi8(load(&rows[r][i]), query);
                 // Two products of at most 127² each fit in sixteen bits.
                 let pairs = _mm256_maddubs_epi16(size, row);
-                *sum = _mm256_add_epi32(*sum, _mm256_madd_epi16(pairs, ones));
+                sums[r] = _mm256_add_epi32(sums[r], _mm256_madd_epi16(pairs, ones));
             }
         }
     }
-    sums.map(|it| total_avx2(it))
+    let mut res = [0; N];
+    for r in 0..N {
+        res[r] = total_avx2(sums[r]);
+    }
+    res
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -216,11 +226,16 @@ fn few_vnni<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
         // SAFETY: a block is sixty-four bytes and begins at a multiple of sixty-four.
         let load = |it: &Block| unsafe { _mm512_load_si512(it.0.as_ptr().cast()) };
         let query = load(query);
-        for (sum, row) in sums.iter_mut().zip(rows) {
-            *sum = _mm512_dpbusd_epi32(*sum, _mm512_xor_si512(load(&row[i]), flip), query);
+        for r in 0..N {
+            let row = _mm512_xor_si512(load(&rows[r][i]), flip);
+            sums[r] = _mm512_dpbusd_epi32(sums[r], row, query);
         }
     }
-    sums.map(|it| total_vnni(it))
+    let mut res = [0; N];
+    for r in 0..N {
+        res[r] = total_vnni(sums[r]);
+    }
+    res
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -247,14 +262,18 @@ fn few_neon<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
             // SAFETY: a block is four times sixteen bytes.
             let load = |it: &Block| unsafe { vld1q_s8(it.0.as_ptr().add(quarter)) };
             let query = load(query);
-            for (sum, row) in sums.iter_mut().zip(rows) {
-                let row = load(&row[i]);
+            for r in 0..N {
+                let row = load(&rows[r][i]);
                 let low = vmull_s8(vget_low_s8(query), vget_low_s8(row));
-                *sum = vpadalq_s16(vpadalq_s16(*sum, low), vmull_high_s8(query, row));
+                sums[r] = vpadalq_s16(vpadalq_s16(sums[r], low), vmull_high_s8(query, row));
             }
         }
     }
-    sums.map(|it| vaddvq_s32(it))
+    let mut res = [0; N];
+    for r in 0..N {
+        res[r] = vaddvq_s32(sums[r]);
+    }
+    res
 }
 
 #[cfg(test)]

@@ -101,12 +101,9 @@ pub struct Warnings {
 }
 
 pub(crate) fn numbered(db: &Db, numbers: &[i64]) -> Result<Read<(i64, Memory)>, Error> {
-    let mut rows = Vec::with_capacity(numbers.len());
-    for n in numbers {
-        let found = db.one(&NUMBERED, &[n], |row| read_memory(row, 0))?;
-        rows.extend(found.map(|it| it.map(|memory| (*n, memory))));
-    }
-    Ok(Read::part(rows, Finding::Row))
+    let rows = db.each(&NUMBERED, numbers, |row| read_memory(row, 0))?;
+    let rows = rows.into_iter().map(|(n, row)| row.map(|memory| (n, memory)));
+    Ok(Read::part(rows.collect(), Finding::Row))
 }
 
 /// Live warnings about any of the files, at most `limit` of each. Everything in one visit: an agent

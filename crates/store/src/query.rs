@@ -136,6 +136,31 @@ impl Db {
         Ok(self.select(query, params, read)?.into_iter().next())
     }
 
+    /// The same question about many rows, each by its number; those that are not there are left out.
+    pub(crate) fn each<T>(
+        &self,
+        query: &Query,
+        numbers: &[i64],
+        mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<(i64, T)>, Error> {
+        let res = (|| {
+            let mut statement = self.conn.prepare_cached(query.sql)?;
+            let mut res = Vec::with_capacity(numbers.len());
+            for n in numbers {
+                if let Some(row) = statement.query([n])?.next()? {
+                    res.push((*n, read(row)?));
+                }
+            }
+            Ok(res)
+        })();
+        let res = res.map_err(|it| self.error(&it))?;
+        #[cfg(feature = "replay")]
+        for n in numbers {
+            self.record_rows(query, &[n]);
+        }
+        Ok(res)
+    }
+
     /// One integer, for statements that always give one.
     pub(crate) fn number(&self, query: &Query, params: &[&dyn ToSql]) -> Result<i64, Error> {
         Ok(self.one(query, params, |row| row.get(0))?.unwrap_or_default())

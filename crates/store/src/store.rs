@@ -245,17 +245,17 @@ impl Store {
         self.read(move |db| outline::news(db, &model, since.as_ref())).await
     }
 
-    /// Asks about words, as often as `job` likes. An empty answer is looked into, as always.
-    pub async fn look<T: Send + 'static>(
+    /// Asks about words, as often as `job` likes. An empty answer is looked into, as always. The job is
+    /// on its way when this returns, so that the caller can do something else before awaiting it.
+    pub fn look<T: Send + 'static>(
         &self,
         job: impl FnOnce(&Lookup<'_>) -> Result<Vec<T>, Error> + Send + 'static,
-    ) -> Result<Vec<T>, Error> {
+    ) -> impl Future<Output = Result<Vec<T>, Error>> + Send {
         let site = Arc::clone(&self.inner.site);
         self.read(move |db| {
             let found = job(&Lookup { db })?;
             site.sift(db, Read { found, damaged: Vec::new() }, |_| Ok(false))
         })
-        .await
     }
 
     /// Memories by their number in this file, in the order asked; what is damaged is left out and
@@ -304,15 +304,19 @@ impl Store {
         self.write(move |db| projects::drop_project(db, project)).await
     }
 
-    pub(crate) async fn read<T: Send + 'static>(
+    pub(crate) fn read<T, J>(
         &self,
-        job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        job: J,
+    ) -> impl Future<Output = Result<T, Error>> + Send + use<T, J>
+    where
+        T: Send + 'static,
+        J: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
         let readers = self.inner.readers.get_or_init(|| {
             let site = Arc::clone(&self.inner.site);
             Readers::start(move || site.open_reader())
         });
-        readers.run(move |db| db.view(job)).await
+        readers.run(move |db| db.view(job))
     }
 
     pub(crate) async fn write<T: Send + 'static>(

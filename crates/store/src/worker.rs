@@ -56,17 +56,22 @@ impl Readers {
         Self(Pool { threads: threads.collect(), queue: Some(queue) })
     }
 
-    pub(crate) async fn run<T: Send + 'static>(
+    /// The job is on its way when this returns; awaiting is only for its answer.
+    pub(crate) fn run<T, J>(
         &self,
-        job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
+        job: J,
+    ) -> impl Future<Output = Result<T, Error>> + Send + use<T, J>
+    where
+        T: Send + 'static,
+        J: FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    {
         let (answer, asked) = oneshot::channel();
         let job: ReadJob = Box::new(move |db| {
             // Nobody waits for the answer any more when sending fails, and that is fine.
             let _ = answer.send(db.map_err(Clone::clone).and_then(job));
         });
         self.0.send(job);
-        asked.await.unwrap_or_else(|_| Err(stopped()))
+        async { asked.await.unwrap_or_else(|_| Err(stopped())) }
     }
 }
 

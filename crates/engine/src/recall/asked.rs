@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use infer::Embeddings;
 use model::{MemoryId, words};
-use recall::{Bearing, Class, Codes, Found, Fused, Match, Paths, Purpose, Stage};
+use recall::{Bearing, Class, Codes, Found, Fused, Paths, Purpose, Stage};
 use store::Filter;
 
 use super::ask::Question;
@@ -17,6 +17,8 @@ use crate::{Engine, Error};
 
 /// How many candidates the path of vectors names.
 const DENSE: usize = 50;
+/// How many the path of words names.
+const KEYWORD: usize = 50;
 /// The most of a question that is read; what comes after it changes nothing.
 const LONGEST: usize = 8 << 10;
 /// How many memories a question gives their vectors in passing.
@@ -193,8 +195,14 @@ impl Engine {
     ) -> Result<(Paths, Met), Error> {
         let (mut paths, mut met) = (Paths::default(), Met::default());
         for (at, book) in asked.books.iter().enumerate() {
+            // The store looks for words on a thread of its own, while vectors are compared on this one.
+            let hunt =
+                hunt(asked, book).map(|it| book.notebook.store.look(move |words| it.run(words)));
             let near = view.map(|it| near(book, &it.vector)).unwrap_or_default();
-            let matches = self.matches(asked, book, &near).await?;
+            let matches = match hunt {
+                Some(hunt) => recall::best(hunt.await?, KEYWORD, &near),
+                None => Vec::new(),
+            };
             if let Some(view) = view {
                 let held = matches.iter().map(|it| it.number);
                 let numbers: HashSet<u32> = near.iter().copied().chain(held).collect();
@@ -215,23 +223,6 @@ impl Engine {
         Ok((paths, met))
     }
 
-    /// Memories that hold words of the question: the best, and those that are near it as well.
-    async fn matches(
-        &self,
-        asked: &Asked<'_>,
-        book: &Book,
-        near: &[u32],
-    ) -> Result<Vec<Match>, Error> {
-        if asked.terms.is_empty() || asked.question.without.has(Stage::Keyword) {
-            return Ok(Vec::new());
-        }
-        let mut also = near.to_vec();
-        also.sort_unstable();
-        let (index, allowed) = (Arc::clone(&book.index), Arc::clone(&book.allowed));
-        let hunt = Hunt { terms: asked.terms.clone(), index, allowed, also };
-        Ok(book.notebook.store.look(move |it| hunt.run(it)).await?)
-    }
-
     /// What does not count here, whatever the filter says: memories a person kept out of this
     /// project and, unasked, those of branches that are not merged.
     async fn shut_out(&self, purpose: Purpose) -> Result<ShutOut, Error> {
@@ -247,7 +238,14 @@ impl Engine {
     }
 }
 
-/// The numbers of the memories of which a part or a sentence is nearest to a vector.
+/// Who is to be looked for by words, if that is asked for.
+fn hunt(asked: &Asked<'_>, book: &Book) -> Option<Hunt> {
+    let (index, allowed) = (Arc::clone(&book.index), Arc::clone(&book.allowed));
+    let wanted = !asked.terms.is_empty() && asked.question.without.keeps(Stage::Keyword);
+    wanted.then(|| Hunt { terms: asked.terms.clone(), index, allowed })
+}
+
+/// The numbers of the memories of which a part or a sentence is nearest to a vector, sorted.
 fn near(book: &Book, vector: &[f32]) -> Vec<u32> {
     let (index, code) = (read(&book.index), models::code(vector));
     let slots = |codes: &Codes| {
@@ -255,7 +253,10 @@ fn near(book: &Book, vector: &[f32]) -> Vec<u32> {
         // Codes of another length are no answer; they were left out when they came.
         near.unwrap_or_default().into_iter().map(|it| it.slot)
     };
-    slots(&index.codes).chain(slots(&index.sentences)).collect()
+    let mut res: Vec<u32> = slots(&index.codes).chain(slots(&index.sentences)).collect();
+    res.sort_unstable();
+    res.dedup();
+    res
 }
 
 /// The filter as the purpose allows it.

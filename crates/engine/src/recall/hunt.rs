@@ -8,13 +8,8 @@ use store::{Holders, Lookup};
 use super::book::{Shared, read};
 use crate::find::expression;
 
-/// How many candidates the path names.
-const NAMED: usize = 50;
-/// From here on words are asked for sparingly: all of them first, then the rarest.
-const MANY: usize = 1_000;
-/// So many memories that hold all words are enough.
-const ENOUGH: usize = 3;
-/// The rarest terms are asked for, as many as this many memories hold.
+/// From here on only the rarest words are asked for, as many as this many memories hold. Whoever
+/// holds all words holds those as well, so that nobody who should be first is missed.
 const HOLDERS: u64 = 1_000;
 
 /// Everything it takes, so that it can be done in one visit to the store.
@@ -22,34 +17,25 @@ pub(super) struct Hunt {
     pub(super) terms: Vec<String>,
     pub(super) index: Shared,
     pub(super) allowed: Arc<Slots>,
-    /// Who is wanted however well they match, sorted.
-    pub(super) also: Vec<u32>,
 }
 
 impl Hunt {
-    /// The best of those who may answer and hold some of the words, and whoever else was asked for.
+    /// Those who may answer and hold some of the words, in no order.
     pub(super) fn run(&self, lookup: &Lookup<'_>) -> Result<Vec<Match>, store::Error> {
         let all: Vec<usize> = (0..self.terms.len()).collect();
-        if read(&self.index).len() <= MANY {
-            let holders = lookup.holders(&self.expression(&all, " OR "))?;
+        if read(&self.index).n_texts() <= HOLDERS {
+            let holders = lookup.holders(&self.expression(&all))?;
             return Ok(self.weighed(&holders, &all, &n_holding(&holders, all.len())));
         }
         let holding = self.frequencies(lookup)?;
-        if self.terms.len() > 1 {
-            let holders = lookup.holders(&self.expression(&all, " AND "))?;
-            let found = self.weighed(&holders, &all, &holding);
-            if found.len() >= ENOUGH {
-                return Ok(found);
-            }
-        }
         let rarest = recall::rarest(&holding, HOLDERS);
-        let holders = lookup.holders(&self.expression(&rarest, " OR "))?;
+        let holders = lookup.holders(&self.expression(&rarest))?;
         Ok(self.weighed(&holders, &rarest, &holding))
     }
 
-    fn expression(&self, terms: &[usize], joined: &str) -> String {
+    fn expression(&self, terms: &[usize]) -> String {
         let terms: Vec<String> = terms.iter().map(|it| self.terms[*it].clone()).collect();
-        expression(&terms, joined)
+        expression(&terms, " OR ")
     }
 
     /// `asked` are the terms that were looked for; `holding` is how many memories hold each of all.
@@ -61,7 +47,7 @@ impl Hunt {
             let counts = asked.iter().copied().zip(counts);
             Some(terms.weigh(number, index.words_of(number), counts))
         };
-        recall::best(holders.iter().filter_map(weigh).collect(), NAMED, &self.also)
+        holders.iter().filter_map(weigh).collect()
     }
 
     /// How many memories hold each term. Counting takes longer than everything else, so that what

@@ -184,11 +184,6 @@ impl Index {
         self.code.remove(number);
     }
 
-    /// How many memories there are, whatever their status.
-    pub(crate) fn len(&self) -> usize {
-        self.numbers.len()
-    }
-
     pub(crate) fn frequency(&self, term: &str) -> Option<u64> {
         self.frequencies.get(term).copied()
     }

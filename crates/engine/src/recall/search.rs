@@ -9,6 +9,7 @@ use recall::{
     Candidate, Evidence, Found, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing,
     Verdict, neighbours,
 };
+use store::Filter;
 
 use super::ask::{Answer, Because, Hit, PassedOver, Question};
 use super::asked::{Asked, Met, View, key, place};
@@ -17,8 +18,10 @@ use crate::find::shared;
 use crate::models::{PATIENCE, aside};
 use crate::{Engine, Error, Reach, Shown};
 
-/// How many of the fused candidates are read and weighed.
-const WEIGHED: usize = 60;
+/// How many of the fused candidates are read and weighed for each that is wanted, and for how many
+/// at least: trust and age move a memory by some places, not from the end to the beginning.
+const WEIGHED: usize = 4;
+const WANTED: usize = 10;
 /// How many of the best a reranker reads.
 const RERANKED: usize = 20;
 /// A search with fewer good hits than this is worth a second try with an imagined answer.
@@ -84,7 +87,7 @@ impl Engine {
         asked: &Asked<'_>,
         mut fused: Vec<Fused>,
     ) -> Result<Vec<Read>, Error> {
-        fused.truncate(WEIGHED);
+        fused.truncate(n_weighed(asked));
         let mut memories: HashMap<u32, (Reach, Memory, Standing)> = HashMap::new();
         for (at, book) in asked.books.iter().enumerate() {
             let of_book = fused.iter().map(|it| place(it.key)).filter(|it| it.0 == at);
@@ -160,7 +163,9 @@ impl Engine {
                 (Some(LeftOut::OutOfPhase), _) => Some(PassedOver::OutOfPhase),
                 (Some(LeftOut::FilesGone), _) => Some(PassedOver::FilesGone),
                 (None, Verdict::Nothing { .. }) => Some(PassedOver::Irrelevant),
-                (None, Verdict::Answered { .. }) if hit.because.factors.relevance < WEAK => {
+                (None, Verdict::Answered { .. })
+                    if hit.because.factors.relevance < WEAK && has_scale(asked) =>
+                {
                     Some(PassedOver::Irrelevant)
                 }
                 (None, _) if skip > 0 || acc.hits.len() >= limit => {
@@ -245,13 +250,24 @@ impl Engine {
     }
 }
 
+fn n_weighed(asked: &Asked<'_>) -> usize {
+    let Filter { limit, offset, .. } = asked.question.filter;
+    let wanted = usize::try_from(limit.saturating_add(offset)).unwrap_or(usize::MAX);
+    wanted.max(WANTED).saturating_mul(WEIGHED)
+}
+
+/// Whether what fusing gives says how well something fits, and not only what fits better.
+fn has_scale(asked: &Asked<'_>) -> bool {
+    asked.question.without.keeps(Stage::Scores)
+}
+
 /// One list of what the paths found, and what each gained from its neighbours.
 fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, HashMap<u32, f32>) {
     if asked.terms.is_empty() && paths.dense.is_empty() {
-        return (asked.newest(WEIGHED), HashMap::new());
+        return (asked.newest(n_weighed(asked)), HashMap::new());
     }
     let without = &asked.question.without;
-    let rule = if without.has(Stage::Scores) { Rule::Ranks } else { Rule::Scores };
+    let rule = if has_scale(asked) { Rule::Scores } else { Rule::Ranks };
     let weights = |it: u32| {
         let (book, number) = place(it);
         let is_code = read(&asked.books[book].index).is_code(number);
