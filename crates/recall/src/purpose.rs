@@ -22,6 +22,9 @@ pub struct PurposeRow {
     pub relevance: u16,
     pub recency: u16,
     pub frequency: u16,
+    /// How much of the score hangs on how sure a memory is now. A person who asks sees how sure it is
+    /// and wants what fits; unasked, what grew old in silence had better stay silent.
+    pub sureness: u16,
     /// What is less sure than this stays out.
     pub least: PerMille,
     /// Whether it reaches an agent unasked: then only memories nobody has doubts about enter.
@@ -36,10 +39,10 @@ impl Purpose {
     #[rustfmt::skip]
     pub const fn row(self) -> PurposeRow {
         match self {
-            //                  relevance recency frequency least automatic reranks imagines
-            Self::Search => row(960,      25,     15,       0,    false,    true,   true),
-            Self::Start  => row(600,      250,    150,      400,  true,     true,   false),
-            Self::File | Self::Step => row(600,      250,    150,      400,  true,     false,  false),
+            //                  relevance recency frequency sureness least automatic reranks imagines
+            Self::Search => row(960,      25,     15,       200,     0,    false,    true,   true),
+            Self::Start  => row(600,      250,    150,      1000,    400,  true,     true,   false),
+            Self::File | Self::Step => row(600, 250, 150,   1000,    400,  true,     false,  false),
         }
     }
 
@@ -53,18 +56,21 @@ impl Purpose {
     }
 }
 
+#[expect(clippy::too_many_arguments, reason = "one for each column of the table above")]
 const fn row(
     relevance: u16,
     recency: u16,
     frequency: u16,
+    sureness: u16,
     least: u16,
     automatic: bool,
     reranks: bool,
     imagines: bool,
 ) -> PurposeRow {
     assert!(relevance + recency + frequency == 1000, "a row must add up to 1000");
+    assert!(sureness <= 1000, "a share");
     let least = PerMille::new(least);
-    PurposeRow { relevance, recency, frequency, least, automatic, reranks, imagines }
+    PurposeRow { relevance, recency, frequency, sureness, least, automatic, reranks, imagines }
 }
 
 // Evaluates every row at compile time, so a bad row never reaches a user.

@@ -98,7 +98,9 @@ pub(crate) fn weigh(
     let (trust, confidence) = if without.has(Stage::Trust) {
         (1.0, 1.0)
     } else {
-        (part(memory.source.trust()), part(standing.current.get()))
+        let sureness = part(purpose.sureness);
+        let confidence = 1.0 - sureness + sureness * part(standing.current.get());
+        (part(memory.source.trust()), confidence)
     };
     let score = habit * phase * trust * confidence;
     Factors { relevance, recency, frequency, phase, trust, confidence, score }
