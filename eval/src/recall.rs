@@ -184,9 +184,9 @@ impl<'a> World<'a> {
         }
         let fresh = &self.corpus.docs[self.n_known..n_docs];
         let (mut records, mut of) = (Vec::new(), Vec::new());
-        for doc in fresh {
+        for (nth, doc) in (self.n_known..).zip(fresh) {
             for (at, part) in parts(&doc.text).into_iter().enumerate() {
-                let memory = Ok(Box::new(memory(doc, part, at)));
+                let memory = Ok(Box::new(memory(doc, part, tail(nth, at))));
                 records.push(ImportRecord { at: records.len() + 1, memory });
                 of.push(doc.id.clone());
             }
@@ -258,14 +258,14 @@ fn parts(text: &str) -> Vec<&str> {
     res
 }
 
-fn memory(doc: &Doc, text: &str, part: usize) -> Memory {
+fn memory(doc: &Doc, text: &str, tail: [u8; 10]) -> Memory {
     let session = |it: u64| {
         let mut bytes = [0; 10];
         bytes[2..].copy_from_slice(&it.to_be_bytes());
         SessionId::new(doc.at, bytes)
     };
     Memory {
-        id: MemoryId::new(doc.at, tail(&doc.id, part)),
+        id: MemoryId::new(doc.at, tail),
         project: None,
         kind: MemoryType::Core(Kind::ModuleInsight),
         // What an agent said was only watched; what the person said is theirs.
@@ -299,8 +299,8 @@ fn memory(doc: &Doc, text: &str, part: usize) -> Memory {
     }
 }
 
-/// The end of an id that is the same in every run.
-fn tail(doc: &str, part: usize) -> [u8; 10] {
+/// The end of an id, the same in every run and another for every part of every document.
+fn tail(doc: usize, part: usize) -> [u8; 10] {
     let mut hasher = DefaultHasher::new();
     (doc, part).hash(&mut hasher);
     let mut res = [0; 10];
