@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use engine::{
     Config, Engine, Filter, ImportRecord, Intake, Models, OnSecret, Progress, Purpose, Question,
-    Reach, Stage, Taken, Without,
+    Reach, Stage, Taken, Verdict, Without,
 };
 use model::{
     Actor, Counters, Flags, Hlc, Kind, MAX_CONTENT, Memory, MemoryId, MemoryType, PerMille,
@@ -77,6 +77,7 @@ async fn measure(
 ) -> anyhow::Result<()> {
     let silence = runs.len() > 1;
     let (mut n_unrelated, mut n_silent) = (0_u32, 0_u32);
+    let (mut asked_margins, mut unrelated_margins) = (Vec::new(), Vec::new());
     let mut ranked: Vec<Vec<Value>> = vec![Vec::new(); runs.len()];
     let (mut writing, mut asking, mut n_docs, mut n_queries) =
         (Duration::ZERO, Duration::ZERO, 0, 0);
@@ -91,7 +92,8 @@ async fn measure(
             writing += started.elapsed();
             for (run, without) in runs.iter().enumerate() {
                 let started = Instant::now();
-                let ids = world.ask(query, without).await?;
+                let (ids, verdict) = world.ask(query, without).await?;
+                asked_margins.extend(margin(verdict).filter(|_| without.0.is_empty()));
                 asking += started.elapsed();
                 ranked[run].push(json!({ "qid": query.id, "ranked": ids }));
                 n_queries += 1;
@@ -101,7 +103,9 @@ async fn measure(
             let at = corpus.queries.last().map_or(Timestamp(0), |it| it.at);
             let query = Query { id: String::new(), text: text.to_owned(), at, known: usize::MAX };
             n_unrelated += 1;
-            n_silent += u32::from(world.ask(&query, &Without::default()).await?.is_empty());
+            let (ids, verdict) = world.ask(&query, &Without::default()).await?;
+            n_silent += u32::from(ids.is_empty());
+            unrelated_margins.extend(margin(verdict));
         }
         n_docs += corpus.docs.len();
     }
@@ -114,6 +118,13 @@ async fn measure(
     if silence {
         let share = 100.0 * f64::from(n_silent) / f64::from(n_unrelated.max(1));
         println!("  silent on {share:.1} % of {n_unrelated} unrelated questions (goal 95)");
+        println!(
+            "  above what an answer needs: unrelated, 95 % below {:+.3}; questions, 1 / 3 / 10 % below {:+.3} / {:+.3} / {:+.3}",
+            quantile(&mut unrelated_margins, 0.95),
+            quantile(&mut asked_margins, 0.01),
+            quantile(&mut asked_margins, 0.03),
+            quantile(&mut asked_margins, 0.1),
+        );
     }
     for (without, rows) in runs.iter().zip(ranked) {
         let output =
@@ -215,7 +226,11 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    async fn ask(&mut self, query: &Query, without: &Without) -> anyhow::Result<Vec<String>> {
+    async fn ask(
+        &mut self,
+        query: &Query,
+        without: &Without,
+    ) -> anyhow::Result<(Vec<String>, Verdict)> {
         self.engine.set_now(query.at);
         let question = Question {
             text: query.text.clone(),
@@ -234,7 +249,27 @@ impl<'a> World<'a> {
                 }
             }
         }
-        Ok(res)
+        Ok((res, answer.verdict))
+    }
+}
+
+#[expect(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "a place in a list of values"
+)]
+fn quantile(values: &mut [f32], share: f32) -> f32 {
+    values.sort_by(f32::total_cmp);
+    values.get((values.len() as f32 * share) as usize).copied().unwrap_or(f32::NAN)
+}
+
+/// How far the best candidate was above what an answer needs.
+fn margin(verdict: Verdict) -> Option<f32> {
+    match verdict {
+        Verdict::Answered { strength, needed } | Verdict::Nothing { strength, needed } => {
+            Some(strength - needed)
+        }
+        Verdict::Open => None,
     }
 }
 

@@ -35,7 +35,7 @@ impl Class {
         }
     }
 
-    /// The same for memories that are code. Words of a question rarely stand in code; only who
+    /// The same among memories that are code. Words of a question rarely stand in code; only who
     /// names an identifier means the word itself.
     #[rustfmt::skip]
     pub const fn weights_for_code(self) -> Weights {
@@ -43,6 +43,21 @@ impl Class {
             Self::Semantic => weights(720, 80, 200),
             Self::Identifier | Self::Structural => self.weights(),
         }
+    }
+
+    /// The weights where `n_code` of `n` memories are code: in between. One set for all candidates of
+    /// a question, since what is weighed differently cannot be compared.
+    pub fn weights_among(self, n_code: usize, n: usize) -> Weights {
+        let (prose, code) = (self.weights(), self.weights_for_code());
+        let share = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
+        let (n_code, n) = (share(n_code), share(n.max(1)));
+        let between = |prose: u16, code: u16| {
+            let sum = u32::from(prose) * (n - n_code.min(n)) + u32::from(code) * n_code.min(n);
+            u16::try_from(sum / n).unwrap_or(u16::MAX)
+        };
+        let (dense, keyword) =
+            (between(prose.dense, code.dense), between(prose.keyword, code.keyword));
+        Weights { dense, keyword, graph: 1000 - dense - keyword }
     }
 }
 
@@ -172,6 +187,15 @@ mod tests {
         ] {
             assert_eq!(classify(query), Class::Semantic, "{query}");
         }
+    }
+
+    #[test]
+    fn among_code_and_prose_the_weights_are_in_between() {
+        let class = Class::Semantic;
+        assert_eq!(class.weights_among(0, 10), class.weights());
+        assert_eq!(class.weights_among(0, 0), class.weights());
+        assert_eq!(class.weights_among(10, 10), class.weights_for_code());
+        assert_eq!(class.weights_among(5, 10), weights(620, 180, 200));
     }
 
     #[test]

@@ -79,15 +79,15 @@ const RANKS_FROM: f32 = 60.0;
 
 /// Fuses what the paths found, best first; ties go to the smaller key. A path that found nothing
 /// leaves its weight to the others.
-pub fn fuse(paths: &Paths, weights: impl Fn(u32) -> Weights, rule: Rule) -> Vec<Fused> {
+pub fn fuse(paths: &Paths, weights: Weights, rule: Rule) -> Vec<Fused> {
     let lists =
         [(Path::Dense, &paths.dense), (Path::Keyword, &paths.keyword), (Path::Graph, &paths.graph)];
+    let heard = lists.iter().filter(|it| !it.1.is_empty()).map(|it| weights.of(it.0));
+    let heard = f32::from(heard.sum::<u16>().max(1));
     let mut acc: HashMap<u32, Fused> = HashMap::new();
     for (path, list) in lists {
+        let weight = f32::from(weights.of(path)) / heard;
         for (rank, found) in (1_u32..).zip(list) {
-            let weights = weights(found.key);
-            let heard = lists.iter().filter(|it| !it.1.is_empty()).map(|it| weights.of(it.0));
-            let weight = f32::from(weights.of(path)) / f32::from(heard.sum::<u16>().max(1));
             #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
             let place = match rule {
                 Rule::Scores => found.place,
@@ -132,14 +132,14 @@ mod tests {
     }
 
     fn keys(paths: &Paths, rule: Rule) -> Vec<u32> {
-        fuse(paths, |_| Class::Semantic.weights(), rule).iter().map(|it| it.key).collect()
+        fuse(paths, Class::Semantic.weights(), rule).iter().map(|it| it.key).collect()
     }
 
     #[test]
     fn a_path_that_found_nothing_leaves_the_others_working() {
         let dense = list(&[(3, 0.9), (1, 0.2)]);
         let paths = Paths { dense: dense.clone(), ..Paths::default() };
-        let res = fuse(&paths, |_| Class::Structural.weights(), Rule::Scores);
+        let res = fuse(&paths, Class::Structural.weights(), Rule::Scores);
         assert!((res[0].score - 0.9).abs() < 1e-6, "the whole weight is the one path's");
         assert_eq!(keys(&Paths { keyword: dense, ..Paths::default() }, Rule::Scores), [3, 1]);
         assert!(keys(&Paths::default(), Rule::Scores).is_empty());
@@ -163,7 +163,7 @@ mod tests {
             graph: list(&[(2, 0.5)]),
         };
         for rule in [Rule::Scores, Rule::Ranks] {
-            for fused in fuse(&paths, |_| Class::Semantic.weights(), rule) {
+            for fused in fuse(&paths, Class::Semantic.weights(), rule) {
                 let sum: f32 = fused.traces.iter().map(|it| it.share).sum();
                 assert!((sum - fused.score).abs() < 1e-6);
             }

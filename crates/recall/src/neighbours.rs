@@ -10,10 +10,15 @@ use crate::fuse::{Fused, sort};
 
 /// What a candidate passes on, in thousandths, to what was written after it and before it, by how
 /// many places away. Questions are followed by their answers, so more goes to what comes after.
-const AFTER: [u16; 2] = [300, 300];
-const BEFORE: [u16; 2] = [200, 200];
+const AFTER: [u16; 2] = [240, 240];
+const BEFORE: [u16; 2] = [160, 160];
 /// What the best of a session passes on to the others of it.
-const SESSION: u16 = 200;
+const SESSION: u16 = 160;
+
+/// Up to so many words a memory leans on what stands beside it in full, a turn of a conversation;
+/// from so many on it stands for itself.
+const LEANS: f32 = 60.0;
+const STANDS: f32 = 250.0;
 
 /// How many places a score reaches.
 pub const WINDOW: usize = AFTER.len();
@@ -32,6 +37,7 @@ pub fn raise(
     fused: &mut Vec<Fused>,
     place: impl Fn(u32) -> Option<Place>,
     own: impl Fn(u32) -> Option<Fused>,
+    words: impl Fn(u32) -> u32,
 ) -> HashMap<u32, f32> {
     let mut gains: HashMap<u32, f32> = HashMap::new();
     let mut best: HashMap<u32, f32> = HashMap::new();
@@ -55,7 +61,7 @@ pub fn raise(
         let beside = gains.get(&it.key).copied().unwrap_or_default();
         let session = sessions.get(&it.key).and_then(|it| best.get(it)).copied();
         let session = session.filter(|_| it.score + beside > 0.0).unwrap_or_default();
-        let gain = beside + part(SESSION) * session;
+        let gain = leaning(words(it.key)) * (beside + part(SESSION) * session);
         it.score += gain;
         if gain > 0.0 {
             raised.insert(it.key, gain);
@@ -63,6 +69,11 @@ pub fn raise(
     }
     sort(fused);
     raised
+}
+
+#[expect(clippy::cast_precision_loss, reason = "beyond 2^24 words one more does not matter")]
+fn leaning(words: u32) -> f32 {
+    ((STANDS - words as f32) / (STANDS - LEANS)).clamp(0.0, 1.0)
 }
 
 fn part(thousandths: u16) -> f32 {
@@ -91,7 +102,7 @@ mod tests {
     #[test]
     fn an_answer_next_to_a_good_one_rises_above_a_lonely_one() {
         let mut list = fused(&[(10, 1.0), (50, 0.7), (11, 0.5)]);
-        raise(&mut list, place, |_| None);
+        raise(&mut list, place, |_| None, |_| 20);
         let order: Vec<u32> = list.iter().map(|it| it.key).collect();
         assert_eq!(order, [10, 11, 50]);
     }
@@ -99,23 +110,33 @@ mod tests {
     #[test]
     fn nothing_echoes() {
         let mut list = fused(&[(1, 1.0), (2, 1.0)]);
-        let gains = raise(&mut list, place, |_| None);
+        let gains = raise(&mut list, place, |_| None, |_| 20);
         assert_eq!(list.len(), 2);
-        assert!((gains[&2] - 0.5).abs() < 1e-6 && (gains[&1] - 0.4).abs() < 1e-6);
+        assert!((gains[&2] - 0.4).abs() < 1e-6 && (gains[&1] - 0.32).abs() < 1e-6);
     }
 
     #[test]
     fn neighbours_come_in_behind_what_pulled_them() {
         let mut list = fused(&[(10, 1.0)]);
-        raise(&mut list, place, |it| Some(stranger(it)));
+        raise(&mut list, place, |it| Some(stranger(it)), |_| 20);
         let order: Vec<u32> = list.iter().map(|it| it.key).collect();
         assert_eq!(order, [10, 11, 12, 8, 9]);
     }
 
     #[test]
+    fn a_long_text_stands_for_itself() {
+        let gain = |words| {
+            let mut list = fused(&[(10, 1.0), (11, 0.5)]);
+            raise(&mut list, place, |_| None, |_| words).get(&11).copied().unwrap_or_default()
+        };
+        assert!(gain(20) > gain(150) && gain(150) > gain(400));
+        assert!(gain(400).abs() < 1e-6);
+    }
+
+    #[test]
     fn what_stands_alone_stays_as_it_is() {
         let mut list = fused(&[(50, 0.5), (60, 0.4)]);
-        assert!(raise(&mut list, place, |it| Some(stranger(it))).is_empty());
+        assert!(raise(&mut list, place, |it| Some(stranger(it)), |_| 20).is_empty());
         assert_eq!(list.len(), 2);
     }
 }

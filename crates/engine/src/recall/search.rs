@@ -29,6 +29,8 @@ const FEW: usize = 3;
 /// From this score on a hit is a good one.
 const GOOD: f32 = 0.5;
 
+/// The nearest say whether a question is about code: all candidates are weighed alike.
+const NEAREST: usize = 10;
 /// Beside the best, what is weaker than this is noise.
 const WEAK: f32 = 0.15;
 /// How many linked memories an answer pulls in.
@@ -268,11 +270,13 @@ fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, H
     }
     let without = &asked.question.without;
     let rule = if has_scale(asked) { Rule::Scores } else { Rule::Ranks };
-    let weights = |it: u32| {
-        let (book, number) = place(it);
-        let is_code = read(&asked.books[book].index).is_code(number);
-        if is_code { asked.class.weights_for_code() } else { asked.class.weights() }
+    let is_code = |it: &&Found| {
+        let (book, number) = place(it.key);
+        read(&asked.books[book].index).is_code(number)
     };
+    let nearest = &paths.dense[..NEAREST.min(paths.dense.len())];
+    let n_code = nearest.iter().filter(is_code).count();
+    let weights = asked.class.weights_among(n_code, nearest.len());
     let mut fused = recall::fuse(paths, weights, rule);
     if without.has(Stage::Neighbours) {
         return (fused, HashMap::new());
@@ -293,7 +297,11 @@ fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, H
         let keyword = vec![Found { key: it, score: 0.0, place: 0.0 }];
         recall::fuse(&Paths { dense, keyword, graph: Vec::new() }, weights, rule).pop()
     };
-    let gains = neighbours::raise(&mut fused, beside, own);
+    let words = |it: u32| {
+        let (book, number) = place(it);
+        read(&asked.books[book].index).words_of(number)
+    };
+    let gains = neighbours::raise(&mut fused, beside, own, words);
     (fused, gains)
 }
 
