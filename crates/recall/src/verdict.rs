@@ -46,7 +46,7 @@ pub fn judge(evidence: Evidence) -> Verdict {
     let (strength, needed) = match cosine {
         Some(cosine) => (
             cosine + 0.05 * share + 0.15 * mass / (mass + 10.0),
-            0.47 + 0.25 * crowding + 0.02 * many,
+            0.485 + 0.25 * crowding + 0.02 * many,
         ),
         None => (share, BY_WORDS),
     };
