@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use crate::{SessionId, Timestamp, UnknownWord, closed};
 
 pub use body::{
-    Excerpt, LineSpan, MAX_EXCERPT, Reasoning, RecordedNote, SessionEnd, SessionStart,
+    Compaction, Excerpt, LineSpan, MAX_EXCERPT, Reasoning, RecordedNote, SessionEnd, SessionStart,
     StepComplete, TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage, Validation,
 };
 
@@ -30,6 +30,7 @@ closed! {
         StepComplete = "step_complete",
         Record = "record",
         Validation = "validation",
+        Compaction = "compaction",
         SessionEnd = "session_end",
     }
 }
@@ -46,6 +47,7 @@ impl EventKind {
             Self::StepComplete => "one model step ended",
             Self::Record       => "the agent asked to remember something; it goes to the scratchpad, not to the store",
             Self::Validation   => "the host checked the work",
+            Self::Compaction   => "the host replaced the conversation so far by a summary",
             Self::SessionEnd   => "the session ended",
         }
     }
@@ -63,6 +65,7 @@ pub enum Event {
     StepComplete(StepComplete),
     Record(RecordedNote),
     Validation(Validation),
+    Compaction(Compaction),
     SessionEnd(SessionEnd),
 }
 
@@ -109,6 +112,7 @@ impl Event {
             Self::StepComplete(_) => EventKind::StepComplete,
             Self::Record(_) => EventKind::Record,
             Self::Validation(_) => EventKind::Validation,
+            Self::Compaction(_) => EventKind::Compaction,
             Self::SessionEnd(_) => EventKind::SessionEnd,
         }
     }
@@ -156,6 +160,7 @@ fn read_body(kind: EventKind, line: &str) -> Result<Event, serde_json::Error> {
         EventKind::StepComplete => Event::StepComplete(from_str(line)?),
         EventKind::Record => Event::Record(from_str(line)?),
         EventKind::Validation => Event::Validation(from_str(line)?),
+        EventKind::Compaction => Event::Compaction(from_str(line)?),
         EventKind::SessionEnd => Event::SessionEnd(from_str(line)?),
     })
 }

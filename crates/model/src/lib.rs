@@ -30,9 +30,9 @@ mod event;
 
 pub use closed::UnknownWord;
 pub use event::{
-    Envelope, Event, EventError, EventKind, Excerpt, LineSpan, MAX_EVENT_ID, MAX_EXCERPT, MAX_LINE,
-    Reasoning, RecordedNote, SessionEnd, SessionStart, StepComplete, TokenUsage, ToolArgs,
-    ToolCall, ToolResult, UserMessage, Validation,
+    Compaction, Envelope, Event, EventError, EventKind, Excerpt, LineSpan, MAX_EVENT_ID,
+    MAX_EXCERPT, MAX_LINE, Reasoning, RecordedNote, SessionEnd, SessionStart, StepComplete,
+    TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage, Validation,
 };
 pub use id::{MemoryId, ProjectId, SessionId};
 pub use kind::{CustomType, CustomTypeError, Kind, KindRow, MemoryType};
@@ -55,7 +55,8 @@ pub use session::{
     ValidationKind, infer_session_type,
 };
 pub use text::{
-    MAX_CITATION, MAX_CONTENT, MAX_LABEL, TextError, clean_label, clean_text, is_invisible,
+    MAX_CITATION, MAX_CONTENT, MAX_LABEL, TextError, clean_label, clean_text, fingerprint,
+    is_invisible,
 };
 pub use time::{Hlc, Timestamp};
 pub use tool::{External, Tool, ToolKind, ToolRow, Touch};

@@ -42,6 +42,9 @@ pub struct SessionStart {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserMessage {
     pub text: String,
+    /// The person stopped the agent in the middle of its work.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub interrupts: bool,
 }
 
 /// A tool is about to run.
@@ -97,9 +100,12 @@ pub struct ToolResult {
     pub call_id: String,
     pub tool: Tool,
     pub ok: bool,
+    /// A person refused the call, so it never ran; `ok` is then false and says nothing about the tool.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub rejected: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Bytes of the whole answer, of which the excerpt is the beginning.
+    /// Bytes of the whole answer, of which the excerpt is the beginning, and the end where it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
     #[serde(default, skip_serializing_if = "Excerpt::is_empty")]
@@ -169,6 +175,10 @@ pub struct Validation {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_unit: Option<WorkUnit>,
 }
+
+/// The host replaced the conversation so far by a summary; what the agent had read is forgotten.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Compaction {}
 
 /// The session ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

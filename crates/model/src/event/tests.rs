@@ -79,7 +79,7 @@ fn what_is_not_an_event_says_why() {
     check(
         r#""event":"lunch""#,
         expect![
-            "error: unknown event `lunch` (one of: session_start, user_message, tool_call, tool_result, reasoning, step_complete, record, validation, session_end)"
+            "error: unknown event `lunch` (one of: session_start, user_message, tool_call, tool_result, reasoning, step_complete, record, validation, compaction, session_end)"
         ],
     );
     check(
@@ -130,7 +130,8 @@ fn an_excerpt_is_cut_at_a_character() {
 
 #[test]
 fn a_line_has_no_line_end_inside() {
-    let event = Event::UserMessage(UserMessage { text: "a\nb\r\u{2028}".to_owned() });
+    let event =
+        Event::UserMessage(UserMessage { text: "a\nb\r\u{2028}".to_owned(), interrupts: false });
     let session = SESSION.parse().unwrap();
     let line = Envelope { id: "e".to_owned(), session, at: Timestamp(0), event }.line();
     assert!(!line.contains(['\n', '\r']), "{line}");
@@ -206,13 +207,15 @@ fn tool_events() -> impl Strategy<Value = Event> {
         },
     );
     let counts = (option::of(any::<u64>()), option::of(any::<u64>()), option::of(any::<u32>()));
-    let result = (".*", tool(), any::<bool>(), counts, ".*", vec(path(), 0..3)).prop_map(
-        |(call_id, tool, ok, (duration_ms, size, matches), excerpt, paths)| {
+    let verdict = (any::<bool>(), any::<bool>());
+    let result = (".*", tool(), verdict, counts, ".*", vec(path(), 0..3)).prop_map(
+        |(call_id, tool, (ok, rejected), (duration_ms, size, matches), excerpt, paths)| {
             let excerpt = Excerpt::new(excerpt);
             Event::ToolResult(ToolResult {
                 call_id,
                 tool,
                 ok,
+                rejected,
                 duration_ms,
                 size,
                 excerpt,
@@ -253,7 +256,9 @@ fn small_events() -> impl Strategy<Value = Event> {
     let usage = (any::<u64>(), any::<u64>(), any::<u64>())
         .prop_map(|(input, output, cached)| TokenUsage { input, output, cached });
     prop_oneof![
-        ".*".prop_map(|text| Event::UserMessage(UserMessage { text })),
+        (".*", any::<bool>())
+            .prop_map(|(text, interrupts)| Event::UserMessage(UserMessage { text, interrupts })),
+        Just(Event::Compaction(Compaction {})),
         (".*", step()).prop_map(|(text, step)| Event::Reasoning(Reasoning { text, step })),
         (step(), option::of(usage))
             .prop_map(|(step, usage)| Event::StepComplete(StepComplete { step, usage })),

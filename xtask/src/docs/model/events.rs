@@ -1,7 +1,7 @@
 //! The sections about what hosts tell: tools, and events with one example each.
 
 use model::{
-    Envelope, Event, EventKind, Excerpt, External, Kind, LineSpan, MAX_EVENT_ID, MAX_EXCERPT,
+    Compaction, Envelope, Event, EventKind, Excerpt, External, Kind, LineSpan, MAX_EVENT_ID, MAX_EXCERPT,
     MAX_LINE, MemoryType, Methodology, Outcome, Phase, Reasoning, RecordedNote, SessionEnd,
     SessionStart, SessionType, StepComplete, Timestamp, TokenUsage, Tool, ToolArgs, ToolCall,
     ToolKind, ToolResult, Touch, UserMessage, Validation, ValidationKind,
@@ -91,7 +91,8 @@ const fn fields(kind: EventKind) -> &'static str {
             "Needs `project_root` and `agent`; everything else may be left out. `phase` takes the words of any \
              methodology. `parent` is the session that started this one as a subagent."
         }
-        EventKind::UserMessage | EventKind::Reasoning => "Needs `text`.",
+        EventKind::UserMessage => "Needs `text`. `interrupts` says that the person stopped the agent.",
+        EventKind::Reasoning => "Needs `text`.",
         EventKind::ToolCall => {
             "Needs `call_id` and `tool`. `args` may hold `paths`, `lines`, `query`, `command`, `url`, and for edits \
              `removed` and `added`: fingerprints of the text taken out and put in. `planning` says that the host is in \
@@ -99,7 +100,8 @@ const fn fields(kind: EventKind) -> &'static str {
         }
         EventKind::ToolResult => {
             "Needs `call_id`, `tool` and `ok`. `size` counts the bytes of the whole answer, `excerpt` is its \
-             beginning, `paths` and `matches` are what it names and finds."
+             beginning (and its end, where it is long), `paths` and `matches` are what it names and finds. `rejected` \
+             says that a person refused the call."
         }
         EventKind::StepComplete => {
             "Needs nothing. `input` counts every token the model was given, `cached` the part of it that came from a cache."
@@ -110,7 +112,7 @@ const fn fields(kind: EventKind) -> &'static str {
         EventKind::Validation => {
             "Needs `kind` and `ok`. Without `work_unit` it speaks of the whole session."
         }
-        EventKind::SessionEnd => "Needs nothing.",
+        EventKind::Compaction | EventKind::SessionEnd => "Needs nothing.",
     }
 }
 
@@ -119,6 +121,7 @@ fn example(kind: EventKind) -> Event {
         EventKind::SessionStart => session_start(),
         EventKind::UserMessage => Event::UserMessage(UserMessage {
             text: "Round totals per line, not at the end".to_owned(),
+            interrupts: false,
         }),
         EventKind::ToolCall => Event::ToolCall(ToolCall {
             call_id: "c7".to_owned(),
@@ -137,6 +140,7 @@ fn example(kind: EventKind) -> Event {
             call_id: "c8".to_owned(),
             tool: Tool::Shell,
             ok: false,
+            rejected: false,
             duration_ms: Some(2_140),
             size: Some(43),
             excerpt: Excerpt::new("FAIL total.test.ts: expected 9.98, got 9.99"),
@@ -166,6 +170,7 @@ fn example(kind: EventKind) -> Event {
             ok: true,
             work_unit: None,
         }),
+        EventKind::Compaction => Event::Compaction(Compaction {}),
         EventKind::SessionEnd => {
             Event::SessionEnd(SessionEnd { outcome: Some(Outcome::Success), steps: Some(9) })
         }
