@@ -1,0 +1,40 @@
+//! The dialects of agent hosts: transcripts and hook messages become our events.
+//!
+//! Pure and synchronous: bytes and rows come in as values, events and counts go out. What is damaged is
+//! skipped and counted, what is unknown is ignored; nothing here fails. It knows no memory and draws no
+//! conclusion: what an event means is a fold, in `observe`.
+
+mod cut;
+mod time;
+
+mod answer;
+mod args;
+mod log;
+mod name;
+mod patch;
+mod path;
+
+mod dialect;
+mod reader;
+
+mod aider;
+mod claude_code;
+mod codex;
+mod copilot;
+mod gemini;
+mod journal;
+mod moatless;
+mod opencode;
+mod specstory;
+mod swe_agent;
+
+pub use cut::{Cutter, MAX_STRING};
+pub use dialect::{Dialect, recognise};
+pub use log::Counts;
+pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
+pub use path::Root;
+pub use reader::{Origin, Reader};
+pub use time::parse_time;
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,75 @@
+//! SWE-agent: one document, a list of steps with a thought, an action and what was observed.
+//!
+//! Actions are lines of a small shell of its own; an edit means the file that is open.
+
+use model::Tool;
+use serde_json::{Value, json};
+
+use crate::log::Log;
+
+/// Words in an observation that say an edit or a command was refused.
+const REFUSED: &[&str] = &[
+    "your proposed edit has introduced",
+    "traceback (most recent call last)",
+    "command not found",
+    "no such file or directory",
+    "usage: ",
+    "error: ",
+];
+
+pub(crate) fn document(log: &mut Log, document: &Value) {
+    let steps = document["trajectory"].as_array();
+    let first = steps.and_then(|it| it.first()).map(state).unwrap_or_default();
+    let root = first["working_dir"].as_str().unwrap_or("/").to_owned();
+    log.start(None, None, &root);
+    let mut open = String::new();
+    for (nth, step) in steps.into_iter().flatten().enumerate() {
+        log.say(&format!("{nth}~"), step["thought"].as_str().unwrap_or_default());
+        let id = nth.to_string();
+        let (tool, input) = action(step["action"].as_str().unwrap_or_default().trim(), &open);
+        if let Some(path) = input["path"].as_str().filter(|_| tool != Tool::List) {
+            path.clone_into(&mut open);
+        }
+        log.call_tool(&id, tool, &input);
+        let observed = step["observation"].as_str().unwrap_or_default();
+        let lower = observed.to_lowercase();
+        let ok = !REFUSED.iter().any(|it| lower.contains(it));
+        log.answer(&id, ok, false, observed);
+        let now = state(step);
+        if let Some(file) = now["open_file"].as_str().filter(|it| *it != "n/a") {
+            file.clone_into(&mut open);
+        }
+    }
+}
+
+/// The state is an object, or JSON in text.
+fn state(step: &Value) -> Value {
+    match &step["state"] {
+        Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
+        other => other.clone(),
+    }
+}
+
+fn action(text: &str, open: &str) -> (Tool, Value) {
+    let mut words = text.split_whitespace();
+    let word = words.next().unwrap_or_default();
+    let unquoted = |it: Option<&str>| it.unwrap_or_default().trim_matches(['"', '\'']).to_owned();
+    match word {
+        "open" | "view" => (Tool::Read, json!({ "path": unquoted(words.next()) })),
+        "create" => (Tool::Write, json!({ "path": unquoted(words.next()) })),
+        "edit" | "append" => (Tool::Edit, json!({ "path": open })),
+        "search_dir" | "search_file" => (Tool::Search, json!({ "query": unquoted(words.next()) })),
+        "find_file" => (Tool::List, json!({ "query": unquoted(words.next()) })),
+        "str_replace_editor" => {
+            let (verb, path) = (words.next().unwrap_or_default(), unquoted(words.next()));
+            let tool = match verb {
+                "view" => Tool::Read,
+                "create" => Tool::Write,
+                _ => Tool::Edit,
+            };
+            (tool, json!({ "path": path }))
+        }
+        "goto" | "scroll_down" | "scroll_up" | "submit" => (Tool::Other, json!({})),
+        _ => (Tool::Shell, json!({ "command": text })),
+    }
+}

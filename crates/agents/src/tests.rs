@@ -1,0 +1,352 @@
+//! Whole transcripts in small: what every dialect becomes, and that nothing makes a reader fail.
+
+use expect_test::{Expect, expect};
+use model::{Envelope, Event};
+use proptest::prelude::*;
+
+use crate::{
+    Cutter, Dialect, MessageRow, Origin, PartRow, Reader, SessionRow, read_rows, recognise,
+};
+
+fn read(dialect: Dialect, text: &[u8]) -> (Vec<Envelope>, String) {
+    let origin = Origin { project: None, name: "file".to_owned(), subagent: None };
+    read_as(dialect, origin, text)
+}
+
+fn read_as(dialect: Dialect, origin: Origin, text: &[u8]) -> (Vec<Envelope>, String) {
+    let mut reader = Reader::new(dialect, origin);
+    let mut cutter = Cutter::new(dialect.is_json());
+    let mut acc = Vec::new();
+    for piece in text.chunks(1000) {
+        cutter.feed(piece, |line| reader.line(&mut acc, line));
+    }
+    cutter.finish(|line| reader.line(&mut acc, line));
+    reader.finish(&mut acc);
+    let counts = reader.counts();
+    (acc, format!("{} damaged, {} ignored", counts.damaged, counts.ignored))
+}
+
+fn show(events: &[Envelope]) -> String {
+    let mut acc = String::new();
+    for it in events {
+        let line = match &it.event {
+            Event::SessionStart(start) => {
+                let parent = start.parent.map(|_| " of a parent").unwrap_or_default();
+                format!("start {} in {}{parent}", start.agent, start.project_root)
+            }
+            Event::UserMessage(said) if said.interrupts => "interrupt".to_owned(),
+            Event::UserMessage(said) => format!("user {}", said.text),
+            Event::Reasoning(said) => format!("say {}", said.text),
+            Event::ToolCall(call) => {
+                let args = serde_json::to_string(&call.args).unwrap();
+                format!("call {} {}{args}", call.tool, if call.planning { "planning " } else { "" })
+            }
+            Event::ToolResult(result) => {
+                let verdict = match (result.ok, result.rejected) {
+                    (true, _) => "ok",
+                    (_, true) => "rejected",
+                    _ => "failed",
+                };
+                format!("{verdict} {} {:?}", result.tool, result.excerpt.as_str())
+            }
+            Event::StepComplete(step) => {
+                let usage = step.usage.unwrap_or_default();
+                format!("tokens {} {} {}", usage.input, usage.output, usage.cached)
+            }
+            other => other.kind().slug().to_owned(),
+        };
+        acc.push_str(&line);
+        acc.push('\n');
+    }
+    acc
+}
+
+fn check(text: &str, expect: Expect) {
+    let dialect = recognise(text.as_bytes()).unwrap();
+    let (events, counts) = read(dialect, text.as_bytes());
+    expect.assert_eq(&format!("{}{counts}\n", show(&events)));
+}
+
+#[test]
+fn claude_code_is_read() {
+    check(
+        r#"{"type":"summary","summary":"x"}
+{"type":"user","sessionId":"019a0000-0000-7000-8000-000000000001","uuid":"u1","cwd":"/p","timestamp":"2026-01-05T00:00:00Z","message":{"content":"fix the total"},"permissionMode":"plan"}
+{"type":"user","uuid":"u2","isMeta":true,"message":{"content":"hidden"}}
+{"type":"assistant","uuid":"a1","message":{"id":"m1","content":[{"type":"thinking","thinking":"Let me see."},{"type":"tool_use","id":"t1","name":"Read","input":{"file_path":"/p/a.rs"}}],"usage":{"input_tokens":3,"cache_read_input_tokens":7,"output_tokens":2}}}
+{"type":"user","uuid":"u3","message":{"content":[{"type":"tool_result","tool_use_id":"t1","content":[{"type":"text","text":"fn a"}]}]}}
+{"type":"assistant","uuid":"s1","isSidechain":true,"message":{"content":[{"type":"text","text":"another's"}]}}
+not json
+{"type":"assistant","uuid":"a2","message":{"id":"m2","content":[{"type":"tool_use","id":"t2","name":"Bash","input":{"command":"make"}}],"usage":{"input_tokens":1,"output_tokens":1}}}
+{"type":"user","uuid":"u4","message":{"content":[{"type":"tool_result","tool_use_id":"t2","is_error":true,"content":"The user doesn't want to proceed with this tool use."}]}}
+{"type":"user","uuid":"u5","message":{"content":[{"type":"text","text":"[Request interrupted by user]"}]}}
+{"type":"system","subtype":"compact_boundary","uuid":"c1"}
+{"type":"user","isCompactSummary":true,"uuid":"c2","message":{"content":"summary"}}
+{"type":"progress","data":{}}
+"#,
+        expect![[r#"
+            start claude_code in /p
+            user fix the total
+            say Let me see.
+            call read planning {"paths":["a.rs"]}
+            ok read "fn a"
+            tokens 10 2 7
+            call shell planning {"command":"make"}
+            rejected shell "The user doesn't want to proceed with this tool use."
+            interrupt
+            compaction
+            tokens 1 1 0
+            1 damaged, 2 ignored
+        "#]],
+    );
+}
+
+#[test]
+fn a_subagent_has_a_session_of_its_own() {
+    let text = r#"{"type":"assistant","isSidechain":true,"agentId":"a7","sessionId":"019a0000-0000-7000-8000-000000000001","cwd":"/p","uuid":"x","message":{"content":[{"type":"text","text":"found it"}]}}"#;
+    let origin =
+        Origin { project: None, name: "f".to_owned(), subagent: Some("agent-a7".to_owned()) };
+    let (events, _) = read_as(Dialect::ClaudeCode, origin, text.as_bytes());
+    expect![[r"
+        start claude_code in /p of a parent
+        say found it
+    "]]
+    .assert_eq(&show(&events));
+    assert_ne!(events[0].session.to_string(), "019a0000-0000-7000-8000-000000000001");
+}
+
+#[test]
+fn codex_is_read() {
+    check(
+        r#"{"timestamp":"2026-06-18T02:34:50.278Z","type":"session_meta","payload":{"id":"019ed893-d2a6-7c30-a8b8-5a8a49cfa23e","cwd":"/p"}}
+{"timestamp":"2026-06-18T02:34:52.046Z","type":"event_msg","payload":{"type":"user_message","message":"go"}}
+{"timestamp":"2026-06-18T02:34:53.046Z","type":"response_item","payload":{"type":"message","role":"assistant","content":[{"type":"output_text","text":"Looking."}]}}
+{"timestamp":"2026-06-18T02:34:53.046Z","type":"event_msg","payload":{"type":"agent_message","message":"Looking."}}
+{"type":"response_item","payload":{"type":"function_call","name":"exec_command","arguments":"{\"cmd\":\"cat a.ts\"}","call_id":"c1"}}
+{"type":"response_item","payload":{"type":"function_call_output","call_id":"c1","output":"Process exited with code 1\nOutput:\ncat: a.ts: No such file"}}
+{"type":"response_item","payload":{"type":"custom_tool_call","name":"apply_patch","input":"*** Begin Patch\n*** Update File: b.ts\n*** End Patch","call_id":"c2"}}
+{"type":"response_item","payload":{"type":"custom_tool_call_output","call_id":"c2","output":"{\"output\":\"Success\",\"metadata\":{\"exit_code\":0}}"}}
+{"type":"response_item","payload":{"type":"function_call","name":"_get_issue","namespace":"mcp__github","arguments":"{}","call_id":"c3"}}
+{"type":"compacted","payload":{"message":""}}
+{"type":"event_msg","payload":{"type":"turn_aborted"}}
+"#,
+        expect![[r#"
+            start codex in /p
+            user go
+            say Looking.
+            call shell {"command":"cat a.ts"}
+            failed shell "cat: a.ts: No such file"
+            call edit {"paths":["b.ts"]}
+            ok edit "Success"
+            call mcp:github/get_issue {}
+            compaction
+            interrupt
+            0 damaged, 0 ignored
+        "#]],
+    );
+}
+
+#[test]
+fn copilot_is_read() {
+    check(
+        r#"{"type":"session.start","data":{"sessionId":"10fb4666-56f0-4352-90fc-715caf95b418","context":{"cwd":"/p/web","gitRoot":"/p"}},"id":"1","timestamp":"2026-06-25T01:50:34.403Z"}
+{"type":"user.message","data":{"content":"why"},"id":"2"}
+{"type":"assistant.message","data":{"content":"","reasoningText":"Let me look."},"id":"3"}
+{"type":"tool.execution_start","data":{"toolCallId":"t","toolName":"bash","arguments":{"command":"false"}},"id":"4"}
+{"type":"tool.execution_complete","data":{"toolCallId":"t","success":true,"result":{"content":"\n<exited with exit code 1>"}},"id":"5"}
+{"type":"tool.execution_start","data":{"toolCallId":"v","toolName":"view","arguments":{"path":"/p/a.json"}},"id":"6"}
+{"type":"tool.execution_complete","data":{"toolCallId":"v","success":true,"result":{"content":"{}"}},"id":"7"}
+{"type":"hook.start","data":{},"id":"8"}
+"#,
+        expect![[r#"
+            start copilot in /p
+            user why
+            say Let me look.
+            call shell {"command":"false"}
+            failed shell "\n<exited with exit code 1>"
+            call read {"paths":["a.json"]}
+            ok read "{}"
+            0 damaged, 1 ignored
+        "#]],
+    );
+}
+
+#[test]
+fn gemini_is_read_whole_or_by_lines() {
+    let message = r#"{"id":"g1","timestamp":"2026-06-25T01:50:35Z","type":"gemini","content":"Done.","thoughts":[{"subject":"S","description":"I read first."}],"toolCalls":[{"id":"t1","name":"read_file","args":{"absolute_path":"src/a.py"},"status":"success","result":[{"functionResponse":{"response":{"output":"x = 1"}}}]}],"tokens":{"input":9,"output":1,"cached":4}}"#;
+    let expected = expect![[r#"
+        start gemini in 
+        user hi
+        say I read first.
+        say Done.
+        call read {"paths":["src/a.py"]}
+        ok read "x = 1"
+        tokens 9 1 4
+        0 damaged, 0 ignored
+    "#]];
+    let head = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-06-25T01:50:34Z"}"#;
+    let said = r#"{"id":"u1","type":"user","content":"hi"}"#;
+    let by_lines = format!("{head}\n{said}\n{message}\n");
+    let (events, _) = read(Dialect::Gemini, by_lines.as_bytes());
+    let whole = format!(
+        "{{\n\"sessionId\":\"s\",\n\"projectHash\":\"h\",\n\"messages\":[\n{said},\n{message}\n]}}"
+    );
+    let (of_whole, _) = read(Dialect::Gemini, whole.as_bytes());
+    assert_eq!(show(&of_whole), show(&events));
+    check(&by_lines, expected);
+}
+
+#[test]
+fn markdown_histories_are_read() {
+    check(
+        "<!-- Generated by SpecStory, Markdown v2.1.0 -->\n\n<!-- Claude Code Session 0a57f201-e967-4d94-a191-eef5c4419091 (2026-01-16 16:26:02Z) -->\n\n_**User (2026-01-16 16:26:02Z)**_\n\nfix it\n\n_**Agent (opus 2026-01-16 16:26:05Z)**_\n\n<tool-use data-tool-type=\"shell\" data-tool-name=\"Bash\"><details>\n<summary>Tool use: **Bash**</summary>\nRun\n\n`go test ./...`\n\n```text\nExit code 1\nFAIL\n```\n</details></tool-use>\n\n_**Agent (opus 2026-01-16 16:26:06Z)**_\n\nNow I see.\n",
+        expect![[r#"
+            start specstory in 
+            user fix it
+            call shell {"command":"go test ./..."}
+            failed shell "Exit code 1\nFAIL"
+            say Now I see.
+            0 damaged, 0 ignored
+        "#]],
+    );
+    check(
+        "\n# aider chat started at 2024-05-21 16:25:44\n\n> Aider v0.35.1\n\n#### support headers  \n#### please  \n\nI will edit it.\n\n> Applied edit to astropy/io/rst.py\n> Running pytest -q\n",
+        expect![[r#"
+            start aider in 
+            user support headers
+            please
+            say I will edit it.
+            call edit {"paths":["astropy/io/rst.py"]}
+            ok edit "Applied edit to astropy/io/rst.py"
+            call shell {"command":"pytest -q"}
+            ok shell "Running pytest -q"
+            0 damaged, 1 ignored
+        "#]],
+    );
+}
+
+#[test]
+fn documents_of_research_agents_are_read() {
+    check(
+        r#"{
+  "environment": "main",
+  "trajectory": [
+    {"action":"open \"/r/a.py\"","observation":"[File: a.py]","thought":"Open it.","state":{"open_file":"/r/a.py","working_dir":"/r"}},
+    {"action":"edit 1:1\nx\nend_of_edit","observation":"Your proposed edit has introduced new syntax error(s).","thought":"","state":"{\"open_file\":\"/r/a.py\"}"},
+    {"action":"python a.py","observation":"ok","thought":""}
+  ]
+}"#,
+        expect![[r#"
+            start swe_agent in /r
+            say Open it.
+            call read {"paths":["a.py"]}
+            ok read "[File: a.py]"
+            call edit {"paths":["a.py"]}
+            failed edit "Your proposed edit has introduced new syntax error(s)."
+            call shell {"command":"python a.py"}
+            ok shell "ok"
+            0 damaged, 0 ignored
+        "#]],
+    );
+    check(
+        r#"{
+  "metadata": {"instance_id": "django-1"}, "max_iterations": 30,
+  "nodes": [
+    {"node_id":0,"message":"the task"},
+    {"node_id":1,"action":{"scratch_pad":"Find it.","class_name":"Tests","action_args_class":"moatless.actions.find_class.FindClassArgs"},"observation":{"message":"Found 6","expect_correction":false}},
+    {"node_id":2,"action":{"path":"a.py","old_str":"x","new_str":"y","action_args_class":"moatless.actions.string_replace.StringReplaceArgs"},"observation":{"message":"no","expect_correction":true}}
+  ]
+}"#,
+        expect![[r#"
+            start moatless in 
+            user the task
+            say Find it.
+            call search {"query":"Tests"}
+            ok search "Found 6"
+            call edit {"paths":["a.py"]}
+            failed edit "no"
+            0 damaged, 0 ignored
+        "#]],
+    );
+}
+
+#[test]
+fn rows_of_a_database_are_read() {
+    let session = SessionRow {
+        id: "ses_1".to_owned(),
+        directory: "/p".to_owned(),
+        parent: None,
+        created: model::Timestamp(5),
+    };
+    let message = |id: &str, data: &str| MessageRow {
+        id: id.to_owned(),
+        created: model::Timestamp(6),
+        data: data.to_owned(),
+    };
+    let part = |id: &str, message: &str, data: &str| PartRow {
+        id: id.to_owned(),
+        message: message.to_owned(),
+        data: data.to_owned(),
+    };
+    let messages = [message("m1", r#"{"role":"user"}"#), message("m2", r#"{"role":"assistant"}"#)];
+    let parts = [
+        part("p1", "m1", r#"{"type":"text","text":"hi"}"#),
+        part(
+            "p2",
+            "m2",
+            r#"{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2}}}"#,
+        ),
+        part("p3", "m2", "broken"),
+    ];
+    let (events, counts) = read_rows(None, &session, &messages, &parts);
+    expect![[r#"
+        start opencode in /p
+        user hi
+        call shell {"command":"make"}
+        failed shell "no rule"
+    "#]]
+    .assert_eq(&show(&events));
+    assert_eq!(counts.damaged, 1);
+}
+
+#[test]
+fn journals_read_back() {
+    let (events, _) = read(
+        Dialect::ClaudeCode,
+        br#"{"type":"user","sessionId":"s","uuid":"u1","cwd":"/p","message":{"content":"hi"}}"#,
+    );
+    let text: String = events.iter().map(|it| it.line() + "\n").collect();
+    assert_eq!(recognise(text.as_bytes()), Some(Dialect::Journal));
+    let (again, _) = read(Dialect::Journal, format!("{text}{{\"event\":").as_bytes());
+    assert_eq!(again, events);
+}
+
+const ALL: &[Dialect] = &[
+    Dialect::ClaudeCode,
+    Dialect::Codex,
+    Dialect::Copilot,
+    Dialect::Gemini,
+    Dialect::SpecStory,
+    Dialect::Aider,
+    Dialect::SweAgent,
+    Dialect::Moatless,
+    Dialect::Journal,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(64))]
+
+    /// Results before calls, missing ids, NUL, invalid UTF-8, records of the wrong shape.
+    #[test]
+    fn no_bytes_make_a_reader_fail(lines in proptest::collection::vec(
+        prop_oneof![
+            proptest::collection::vec(any::<u8>(), 0..60),
+            "\\{\"type\":\"(user|assistant|response_item|event_msg|tool.execution_complete)\",\"(message|payload|data)\":(\\{\\}|null|7|\\{\"content\":\\[7,\\{\"type\":\"tool_result\"\\}\\]\\})\\}".prop_map(String::into_bytes),
+        ], 0..12)) {
+        let text = lines.join(&b'\n');
+        for dialect in ALL {
+            read(*dialect, &text);
+        }
+        let _ = recognise(&text);
+    }
+}

@@ -1,0 +1,78 @@
+//! Moments as hosts write them: ISO 8601 in UTC or with an offset, or milliseconds.
+
+use model::Timestamp;
+use serde_json::Value;
+
+/// Reads `2026-01-05T13:29:29.121Z`, `2026-01-16 16:26:02Z`, seconds or milliseconds.
+pub fn parse_time(value: &Value) -> Option<Timestamp> {
+    match value {
+        Value::String(text) => iso(text),
+        Value::Number(number) => {
+            let number = number.as_i64()?;
+            // Seconds until the year 5138; milliseconds since 1973.
+            Some(Timestamp(if number.abs() < 100_000_000_000 { number * 1000 } else { number }))
+        }
+        _ => None,
+    }
+}
+
+pub(crate) fn iso(text: &str) -> Option<Timestamp> {
+    let bytes = text.as_bytes();
+    let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
+    let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
+    if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+        return None;
+    }
+    let (hour, minute) = (number(11, 13).unwrap_or(0), number(14, 16).unwrap_or(0));
+    let second = number(17, 19).unwrap_or(0);
+    let mut rest = text.get(19.min(bytes.len())..).unwrap_or_default();
+    let mut millis = 0;
+    if let Some(fraction) = rest.strip_prefix('.') {
+        let digits = fraction.bytes().take_while(u8::is_ascii_digit).count();
+        let first: String = fraction[..digits].chars().chain("000".chars()).take(3).collect();
+        millis = first.parse::<i64>().unwrap_or(0);
+        rest = &fraction[digits..];
+    }
+    let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
+    Some(Timestamp((seconds - offset(rest)) * 1000 + millis))
+}
+
+/// Seconds east of UTC: `+02:00`, `-0700`.
+fn offset(text: &str) -> i64 {
+    let sign = match text.as_bytes().first() {
+        Some(b'+') => 1,
+        Some(b'-') => -1,
+        _ => return 0,
+    };
+    let digits: Vec<i64> =
+        text.bytes().filter(u8::is_ascii_digit).map(|it| i64::from(it - b'0')).collect();
+    let [a, b, c, d] = digits[..] else { return 0 };
+    sign * ((a * 10 + b) * 3600 + (c * 10 + d) * 60)
+}
+
+/// Days since the epoch in the proleptic Gregorian calendar.
+const fn days(year: i64, month: i64, day: i64) -> i64 {
+    let year = if month <= 2 { year - 1 } else { year };
+    let era = year.div_euclid(400);
+    let of_era = year.rem_euclid(400);
+    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
+    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn moments_are_read_as_hosts_write_them() {
+        let at = |it: Value| parse_time(&it).map(|it| it.0);
+        assert_eq!(at(json!("1970-01-02T00:00:00Z")), Some(86_400_000));
+        assert_eq!(at(json!("2026-01-05T13:29:29.121Z")), Some(1_767_619_769_121));
+        assert_eq!(at(json!("2026-01-05 15:29:29.121999+02:00")), Some(1_767_619_769_121));
+        assert_eq!(at(json!(1_781_750_090)), Some(1_781_750_090_000));
+        assert_eq!(at(json!(1_782_352_242_556_i64)), Some(1_782_352_242_556));
+        assert_eq!(at(json!("soon")), None);
+        assert_eq!(at(json!("2026-13-05T00:00:00Z")), None);
+    }
+}
