@@ -1,10 +1,10 @@
 //! The sections about what hosts tell: tools, and events with one example each.
 
 use model::{
-    Compaction, Envelope, Event, EventKind, Excerpt, External, Kind, LineSpan, MAX_EVENT_ID, MAX_EXCERPT,
-    MAX_LINE, MemoryType, Methodology, Outcome, Phase, Reasoning, RecordedNote, SessionEnd,
-    SessionStart, SessionType, StepComplete, Timestamp, TokenUsage, Tool, ToolArgs, ToolCall,
-    ToolKind, ToolResult, Touch, UserMessage, Validation, ValidationKind,
+    Compaction, Envelope, Event, EventKind, Excerpt, External, Kind, LineSpan, MAX_EVENT_ID,
+    MAX_EXCERPT, MAX_LINE, MemoryType, Methodology, Outcome, Phase, Reasoning, RecordedNote,
+    SessionEnd, SessionStart, SessionType, SignalKind, StepComplete, Timestamp, TokenUsage, Tool,
+    ToolArgs, ToolCall, ToolKind, ToolResult, Touch, UserMessage, Validation, ValidationKind,
 };
 
 use super::payloads::{path, session};
@@ -37,7 +37,31 @@ pub(super) fn render(acc: &mut String) {
         ["tool", "does", "files of the project", "text from outside", "discovery"],
         ToolKind::ALL.iter().map(row),
     );
+    render_signals(acc);
     render_events(acc);
+}
+
+fn render_signals(acc: &mut String) {
+    section(
+        acc,
+        "Signals",
+        "What the observer sees in sessions. A pattern becomes a memory when it was seen in enough sessions and can \
+         say what to do; text that was said after something came in from outside is tainted.",
+    );
+    let row = |it: &SignalKind| {
+        let row = it.row();
+        let text = if row.textual { "yes" } else { "–" }.to_owned();
+        [
+            code(it),
+            row.reading.to_owned(),
+            row.score.to_string(),
+            code(row.becomes),
+            row.sessions.to_string(),
+            text,
+        ]
+    };
+    let columns = ["signal", "seen when", "score", "becomes", "sessions", "rests on text"];
+    table(acc, columns, SignalKind::ALL.iter().map(row));
 }
 
 fn render_events(acc: &mut String) {
@@ -91,7 +115,9 @@ const fn fields(kind: EventKind) -> &'static str {
             "Needs `project_root` and `agent`; everything else may be left out. `phase` takes the words of any \
              methodology. `parent` is the session that started this one as a subagent."
         }
-        EventKind::UserMessage => "Needs `text`. `interrupts` says that the person stopped the agent.",
+        EventKind::UserMessage => {
+            "Needs `text`. `interrupts` says that the person stopped the agent."
+        }
         EventKind::Reasoning => "Needs `text`.",
         EventKind::ToolCall => {
             "Needs `call_id` and `tool`. `args` may hold `paths`, `lines`, `query`, `command`, `url`, and for edits \

@@ -1,0 +1,67 @@
+//! The journal: one event a line. Folding it gives the scratchpad, after a crash as after a pause.
+
+use model::Envelope;
+
+use crate::Scratchpad;
+
+/// What a journal held.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Folded {
+    pub pad: Scratchpad,
+    /// Lines that are no events; the rest is intact.
+    pub damaged: u32,
+    /// The last line has no end: the process died while writing it.
+    pub unfinished: bool,
+}
+
+/// Folds the bytes of a journal, cut anywhere.
+pub fn fold(journal: &[u8]) -> Folded {
+    let mut acc = Folded::default();
+    for line in journal.split_inclusive(|it| *it == b'\n') {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            acc.unfinished = true;
+            break;
+        };
+        match Envelope::read(&String::from_utf8_lossy(line)) {
+            Ok(envelope) => acc.pad.observe(&envelope),
+            Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
+            Err(_) => acc.damaged += 1,
+        }
+    }
+    acc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::script::events;
+    use proptest::prelude::*;
+
+    const SCRIPT: &str = "user fix the total\nread a.rs\nedit a.rs\nfail make: error: missing `x`\nsay I was wrong about `a.rs`: it is generated, not written.\nrun make test\ncommit";
+
+    proptest! {
+        #[test]
+        fn a_journal_cut_anywhere_is_the_state_before(cut in 0..2_000_usize) {
+            let lines: Vec<String> = events(SCRIPT).iter().map(|it| it.line() + "\n").collect();
+            let bytes = lines.concat().into_bytes();
+            let cut = cut.min(bytes.len());
+            let folded = fold(&bytes[..cut]);
+            let whole = bytes[..cut].split(|it| *it == b'\n').count() - 1;
+            let mut pad = Scratchpad::new();
+            events(SCRIPT)[..whole].iter().for_each(|it| pad.observe(it));
+            prop_assert_eq!(folded.pad, pad);
+            prop_assert_eq!(folded.damaged, 0);
+        }
+    }
+
+    #[test]
+    fn damage_and_repeats_change_nothing() {
+        let lines: Vec<String> = events(SCRIPT).iter().map(|it| it.line() + "\n").collect();
+        let clean = fold(lines.concat().as_bytes()).pad;
+        let doubled: String =
+            lines.iter().flat_map(|it| [it.as_str(), "\0rubbish\n", it]).collect();
+        let folded = fold(doubled.as_bytes());
+        assert_eq!(folded.damaged as usize, lines.len());
+        assert_eq!((folded.pad.calls, folded.pad.remarks), (clean.calls, clean.remarks));
+    }
+}

@@ -1,0 +1,37 @@
+//! Session events → scratchpad → signals → drafts of memories.
+//!
+//! Pure and synchronous: a fold over events and functions of its result. It knows no host by name, reads
+//! no clock and no file, and fails at nothing: what is malformed is counted and left. It does not judge
+//! whether a draft becomes a memory; that is `promote`'s.
+
+mod names;
+
+mod config;
+mod fingerprint;
+mod imports;
+pub mod said;
+mod sentence;
+pub mod shell;
+
+mod journal;
+mod scratchpad;
+
+pub mod facts;
+
+mod sighting;
+mod signal;
+
+#[cfg(test)]
+mod script;
+
+pub use config::is_config;
+pub use fingerprint::{Failure, failure, normalised};
+pub use journal::{Folded, fold};
+pub use names::{Name, Names};
+pub use scratchpad::{
+    Call, Does, FailureAt, Listing, MAX_CALLS, MAX_NOTES, Message, Remark, RemarkKind, Scratchpad,
+    State, Tokens, Touch, Trouble, Undone,
+};
+pub use sentence::{code_words, names_code, sentences};
+pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
+pub use signal::{parallel_conflicts, sightings, urgency};

@@ -1,0 +1,113 @@
+//! The same error came again; what ended it is kept.
+
+use model::{SignalKind, ToolKind};
+
+use crate::scratchpad::{Call, FailureAt};
+use crate::sighting::{Evidence, Sighting, path};
+use crate::{Scratchpad, shell};
+
+/// Calls within which what ended an error is looked for.
+const PATIENCE: usize = 40;
+const MAX_FIXED: usize = 4;
+
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+    for failure in &pad.failures {
+        let call = &pad.calls[failure.call as usize];
+        let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell) else {
+            missing_file(acc, pad, failure, call);
+            continue;
+        };
+        let command = pad.names.text(command);
+        let (worked, edited) = what_ended(pad, failure.call, command);
+        let evidence = Evidence {
+            command: Some(shell::essence(command)),
+            message: Some(failure.shown.clone()),
+            normalised: Some(failure.message.clone()),
+            worked,
+            files: edited,
+            text: Some(failure.reply.clone()).filter(|it| !it.is_empty()),
+            ..Evidence::default()
+        };
+        let key = failure.fingerprint.clone();
+        acc.push(Sighting::new(SignalKind::ErrorRetry, key, evidence).at(pad, failure.order));
+    }
+}
+
+/// The next command of the same kind that succeeded, and what was edited until then.
+fn what_ended(
+    pad: &Scratchpad,
+    failed: u32,
+    command: &str,
+) -> (Option<String>, Vec<model::ProjectPath>) {
+    let head = shell::head(command);
+    let from = failed as usize + 1;
+    let mut edited = Vec::new();
+    for call in &pad.calls[from..pad.calls.len().min(from + PATIENCE)] {
+        let text = call.command.map(|it| pad.names.text(it));
+        if call.is_good() && text.is_some_and(|it| shell::head(it) == head) {
+            return (text.map(shell::essence), edited);
+        }
+        if call.is_good() && edited.len() < MAX_FIXED {
+            let touched = pad.touches_of(call).iter().filter(|it| it.writes);
+            for file in touched.filter_map(|it| path(pad, it.file)) {
+                if !edited.contains(&file) {
+                    edited.push(file);
+                }
+            }
+        }
+    }
+    (None, Vec::new())
+}
+
+/// A file that was not where it was looked for, and where it was found.
+fn missing_file(acc: &mut Vec<Sighting>, pad: &Scratchpad, failure: &FailureAt, call: &Call) {
+    let absent = failure.message.contains("not exist") || failure.message.contains("no such file");
+    let Some(wrong) = pad.touches_of(call).first().filter(|_| absent).map(|it| it.file) else {
+        return;
+    };
+    let wrong_path = pad.names.text(wrong);
+    let name = |it: &str| it.rsplit('/').next().unwrap_or(it).to_owned();
+    let from = failure.call as usize + 1;
+    let soon = pad.calls[from..pad.calls.len().min(from + 8)].iter().filter(|it| it.is_good());
+    let right = soon
+        .flat_map(|it| pad.touches_of(it))
+        .map(|it| it.file)
+        .find(|it| *it != wrong && name(pad.names.text(*it)) == name(wrong_path));
+    if let (Some(wrong), Some(right)) = (path(pad, wrong), right.and_then(|it| path(pad, it))) {
+        let key = format!("missing {wrong}");
+        let evidence = Evidence { files: vec![wrong, right], ..Evidence::default() };
+        acc.push(Sighting::new(SignalKind::ErrorRetry, key, evidence).at(pad, failure.order));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::testing::check;
+    use expect_test::expect;
+    use model::SignalKind::ErrorRetry;
+
+    #[test]
+    fn an_error_keeps_what_ended_it() {
+        check(
+            ErrorRetry,
+            "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
+            expect![[r#"
+                1b7bd3ed0b3d0c90 ×1 {"files":["a.go"],"command":"mise run lint","message":"a.go:3:1: error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test."}
+            "#]],
+        );
+        check(
+            ErrorRetry,
+            "failread src/a.rs: File does not exist.\nread src/deep/a.rs",
+            expect![[r#"
+                missing src/a.rs ×1 {"files":["src/a.rs","src/deep/a.rs"]}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn no_match_and_no_errors_are_no_errors() {
+        check(ErrorRetry, "fail grep x a.rs: Exit code 1\nrun make", expect![""]);
+        check(ErrorRetry, "run make: 0 errors", expect![""]);
+        check(ErrorRetry, "refuse a.rs", expect![""]);
+    }
+}

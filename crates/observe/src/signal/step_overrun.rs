@@ -1,0 +1,44 @@
+//! It took more steps than planned.
+
+use model::SignalKind;
+
+use crate::Scratchpad;
+use crate::facts::file_uses;
+use crate::sighting::{Evidence, Sighting, module_of};
+
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+    let Some(planned) = pad.planned_steps.filter(|it| *it > 0) else { return };
+    let actual = pad.n_steps();
+    let most =
+        file_uses(pad).into_iter().filter(|it| it.1.n_edits > 0).max_by_key(|it| it.1.n_edits);
+    let Some((file, _)) = most else { return };
+    if u64::from(actual) * 10 > u64::from(planned) * 12 {
+        let module = module_of(pad.names.text(file)).to_owned();
+        let (number, other) = (u64::from(actual), u64::from(planned));
+        let evidence = Evidence { number, other, ..Evidence::default() };
+        acc.push(Sighting::new(SignalKind::StepOverrun, module, evidence));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::script::events;
+    use crate::{Scratchpad, sightings};
+    use model::{Event, SignalKind};
+
+    fn n_seen(planned: u32) -> usize {
+        let mut pad = Scratchpad::new();
+        for mut it in events("edit src/a.rs\nread b\nread c\nread d\nread e\nread f") {
+            if let Event::SessionStart(start) = &mut it.event {
+                start.planned_steps = Some(planned);
+            }
+            pad.observe(&it);
+        }
+        sightings(&pad).iter().filter(|it| it.signal == SignalKind::StepOverrun).count()
+    }
+
+    #[test]
+    fn more_than_a_fifth_over_the_plan_is_an_overrun() {
+        assert_eq!((n_seen(4), n_seen(5), n_seen(6), n_seen(0)), (1, 0, 0, 0));
+    }
+}
