@@ -15,7 +15,7 @@ pub struct Failure {
 #[rustfmt::skip]
 const NOISE: &[&str] = &[
     "exit code", "=== run", "=== pause", "=== cont", "--- pass", "ok ", "ok\t", "pass", "> ", "$ ", "?   ", "running ", "compiling ", "finished ", "downloading ", "checking ",
-    "total", "note:", "warning:", "chunk id", "wall time", "[lint] $", "[fmt] $", "[test] $", "[build] $", "process exited", "npm warn", "debug", "info",
+    "total", "note:", "warning:", "chunk id", "# ", "wall time", "[lint] $", "[fmt] $", "[test] $", "[build] $", "process exited", "npm warn", "debug", "info",
 ];
 
 /// Words of lines that say what went wrong, in lower case.
@@ -23,6 +23,17 @@ const NOISE: &[&str] = &[
 const TELLING: &[&str] = &[
     "error", "fail", "panic", "fatal", "undefined", "cannot", "can't", "could not", "couldn't", "not found", "no such", "denied", "exception", "invalid", "unexpected", "missing",
     "mismatch", "unable", "not enough", "too many", "unknown", "conflict", "refused", "unused", "expected", "has not been", "is not", "must", "no matching", "timed out", "timeout", "not a ", "did not",
+];
+
+/// Lines that say only that something failed; one that says what is wanted first.
+const GENERIC: &[&str] = &[
+    "fail",
+    "--- fail",
+    "error task failed",
+    "make: ***",
+    "npm err! code",
+    "elifecycle",
+    "error: test failed",
 ];
 
 /// Phrases that look like trouble and are none.
@@ -37,6 +48,14 @@ const HARMLESS: &[&str] = &[
     "errors.go",
     "without error",
 ];
+
+/// Whether a message says only that something failed.
+pub fn is_generic(shown: &str) -> bool {
+    let lower = shown.to_ascii_lowercase();
+    let bare =
+        lower.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(&*lower, |it| it.1);
+    GENERIC.iter().any(|it| bare.starts_with(it))
+}
 
 /// The failure in what a tool answered; `None` when it says nothing but that it failed, as a search
 /// without a match does.
@@ -58,11 +77,15 @@ fn telling_line(answer: &str) -> Option<&str> {
             .trim_start_matches("<tool_use_error>")
             .trim_end_matches("</tool_use_error>");
         let head = line[..line.floor_char_boundary(400)].to_ascii_lowercase();
-        if line.len() < 4 || NOISE.iter().any(|it| head.starts_with(it)) {
+        let echoes = head.starts_with('[') && head.contains("] $ ");
+        if line.len() < 4 || echoes || NOISE.iter().any(|it| head.starts_with(it)) {
             continue;
         }
+        let bare =
+            head.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(&*head, |it| it.1);
+        let generic = GENERIC.iter().any(|it| bare.starts_with(it));
         let harmless = HARMLESS.iter().any(|it| head.contains(it));
-        if !harmless && TELLING.iter().any(|it| head.contains(it)) {
+        if !harmless && !generic && TELLING.iter().any(|it| head.contains(it)) {
             return Some(line);
         }
         if !harmless && line.chars().any(char::is_alphabetic) {
@@ -79,8 +102,17 @@ fn readable(line: &str) -> String {
         let is_machine = bare.starts_with('/') && bare.matches('/').count() > 2;
         if is_machine { it.rsplit('/').next().unwrap_or(it).to_owned() } else { it.to_owned() }
     };
-    let words: Vec<String> = line.split_whitespace().map(word).collect();
+    let words: Vec<String> = without_position(line).split_whitespace().map(word).collect();
     model::clean_label(&words.join(" "), 180)
+}
+
+/// `cmd/a.go:221:3: error …` → `error …`: where it stood is different every time.
+fn without_position(line: &str) -> &str {
+    let Some((place, rest)) = line.split_once(": ") else { return line };
+    let numbered =
+        place.rsplit(':').next().is_some_and(|it| it.bytes().all(|b| b.is_ascii_digit()));
+    let named = !place.contains(' ') && place.contains('.');
+    if numbered && named && rest.len() > 8 { rest } else { line }
 }
 
 /// A message without paths, positions, addresses, versions, moments, hashes, ports and quoted values.
@@ -170,7 +202,7 @@ mod tests {
         check(
             "Exit code 1\n[lint] $ golangci-lint run ./...\ncmd/a.go:221:3: error is not nil (line 219) but it returns nil (nilerr)",
             expect![
-                "<path> error is not nil (line #) but it returns nil (nilerr) | cmd/a.go:221:3: error is not nil (line 219) but it returns nil (nilerr)"
+                "<path> error is not nil (line #) but it returns nil (nilerr) | error is not nil (line 219) but it returns nil (nilerr)"
             ],
         );
         check("Exit code 1", expect!["–"]);

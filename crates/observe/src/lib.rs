@@ -18,14 +18,18 @@ mod scratchpad;
 
 pub mod facts;
 
+mod session;
 mod sighting;
 mod signal;
+
+mod draft;
 
 #[cfg(test)]
 mod script;
 
 pub use config::is_config;
-pub use fingerprint::{Failure, failure, normalised};
+pub use draft::{Draft, Seen, Support, draft};
+pub use fingerprint::{Failure, failure, is_generic, normalised};
 pub use journal::{Folded, fold};
 pub use names::{Name, Names};
 pub use scratchpad::{
@@ -33,5 +37,6 @@ pub use scratchpad::{
     State, Tokens, Touch, Trouble, Undone,
 };
 pub use sentence::{code_words, names_code, sentences};
+pub use session::{FileRow, Session, session};
 pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
 pub use signal::{parallel_conflicts, sightings, urgency};

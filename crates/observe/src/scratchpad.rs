@@ -261,3 +261,6 @@ pub(crate) fn mark(text: &str) -> u64 {
     let mix = |acc: u64, it: u8| (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }
+
+#[cfg(test)]
+mod tests;

@@ -61,7 +61,10 @@ impl Acc {
             "user" => self
                 .push(Event::UserMessage(UserMessage { text: rest.to_owned(), interrupts: false })),
             "interrupt" => {
-                self.push(Event::UserMessage(UserMessage { text: String::new(), interrupts: true }))
+                self.push(Event::UserMessage(UserMessage {
+                    text: String::new(),
+                    interrupts: true,
+                }));
             }
             "say" => self.push(Event::Reasoning(Reasoning { text: rest.to_owned(), step: None })),
             "compact" => self.push(Event::Compaction(Compaction {})),

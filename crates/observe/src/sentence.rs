@@ -30,16 +30,7 @@ fn split_line<'a>(acc: &mut Vec<&'a str>, line: &'a str) {
                 // "e.g. " and "1. " end no sentence.
                 let short = at - start < 3 || bytes[start..=at].ends_with(b".g.");
                 // Said without a blank: "…mistake.Let me" is how streamed blocks are joined.
-                let joined = it == &b'.'
-                    && bytes.get(at + 1).is_some_and(u8::is_ascii_uppercase)
-                    && bytes.get(at + 2).is_some_and(u8::is_ascii_lowercase)
-                    && at > 1
-                    && bytes[at - 1].is_ascii_lowercase()
-                    && !bytes[..at]
-                        .iter()
-                        .rev()
-                        .take_while(|it| !it.is_ascii_whitespace())
-                        .any(|it| *it == b'.' || *it == b'/');
+                let joined = !ends && it == &b'.' && opens_sentence(&line[at + 1..]);
                 if (ends && !short) || joined {
                     push(acc, &line[start..=at]);
                     start = at + 1;
@@ -49,6 +40,14 @@ fn split_line<'a>(acc: &mut Vec<&'a str>, line: &'a str) {
         }
     }
     push(acc, &line[start..]);
+}
+
+/// Whether a text begins with a word that often begins a sentence, as a word of its own.
+fn opens_sentence(text: &str) -> bool {
+    const WORDS: &[&str] =
+        &["Let", "Wait", "Actually", "Now", "I", "The", "But", "So", "This", "We", "Looking"];
+    let end = text.find(|it: char| !it.is_ascii_alphabetic()).unwrap_or(text.len());
+    text[end..].starts_with([' ', ',', '\'']) && WORDS.contains(&&text[..end])
 }
 
 fn push<'a>(acc: &mut Vec<&'a str>, sentence: &'a str) {

@@ -122,7 +122,7 @@ pub(crate) fn files_named(pad: &Scratchpad, text: &str) -> Vec<ProjectPath> {
             let word = word.split(':').next().unwrap_or(word);
             word == path || word == file || (word.contains('/') && path.ends_with(word))
         };
-        if words.iter().any(|it| is_named(it)) {
+        if words.iter().any(is_named) {
             acc.extend(ProjectPath::parse(path).ok());
         }
     }

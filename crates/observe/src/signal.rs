@@ -107,6 +107,7 @@ pub(crate) mod testing {
     use super::*;
     use crate::script::pad;
     use expect_test::Expect;
+    use std::fmt::Write as _;
 
     /// The sightings of one kind, a line each.
     pub(crate) fn check(kind: SignalKind, script: &str, expect: Expect) {
@@ -114,7 +115,7 @@ pub(crate) mod testing {
         for it in sightings(&pad(script)).iter().filter(|it| it.signal == kind) {
             let tainted = if it.tainted { " tainted" } else { "" };
             let evidence = serde_json::to_string(&it.evidence).unwrap();
-            acc.push_str(&format!("{} ×{}{tainted} {evidence}\n", it.key, it.n));
+            let _ = writeln!(acc, "{} ×{}{tainted} {evidence}", it.key, it.n);
         }
         expect.assert_eq(&acc);
     }

@@ -80,13 +80,13 @@ pub fn revises(sentence: &str) -> bool {
     if let Some(plan) = rest.strip_prefix("actually, let me ") {
         return OTHER_WAYS.contains(&plan.split([' ', '.', ',']).next().unwrap_or_default());
     }
-    if let Some(claim) =
-        rest.strip_prefix("actually, the ").or_else(|| rest.strip_prefix("actually the "))
-    {
-        return claim.split([' ', ',']).take(8).any(|it| STATES.contains(&it))
-            || fact_in(sentence).is_some();
+    let claim = rest.strip_prefix("actually, ").or_else(|| rest.strip_prefix("actually "));
+    let of_the = claim.and_then(|it| it.strip_prefix("the "));
+    if of_the.is_some_and(|it| it.split([' ', ',']).take(8).any(|it| STATES.contains(&it))) {
+        return true;
     }
-    false
+    // "Actually, `total()` returns cents, not euros": what is so, in place of what was believed.
+    claim.is_some() && fact_in(sentence).is_some()
 }
 
 fn at_word_end(rest: &str) -> bool {

@@ -26,6 +26,8 @@ const NOT_FACTS: &[&str] = &[
     "we need", "we should", "we can", "we could", "we have", "we want", "we'll", "now ", "next", "then ", "first", "this ", "that ", "that's", "these ", "those ",
     "it ", "it's", "its ", "they ", "he ", "she ", "there ", "there's", "here", "maybe", "perhaps", "probably", "what ", "why ", "how ", "where ",
     "which ", "who ", "if ", "looking", "good", "great", "ok", "yes", "no ", "done", "all ", "and ", "or ", "not ", "you ", "you're", "your ", "looks", "seems",
+    "the best", "the easiest", "the simplest", "a cleaner", "a simpler", "the core", "the main", "the path", "the branch", "the function", "the method", "the common", "i wonder",
+    "reading", "thinking", "from what", "at the time", "each session", "session ", "by removing", "testing", "the message", "the git", "the diagnostics", "the comparison", "the hook", "we ",
     "my ", "our ", "so ", "since", "because", "wait", "actually", "hmm", "the user", "the issue", "the problem", "the test", "the error", "the fix", "the change", "the current",
     "the linter", "the plan", "the summary", "the output", "the remaining", "the other", "the new", "the old", "the same", "the first", "the second", "the last", "the tests",
     "the failing", "the failure", "the existing", "the latest", "the correct", "the right", "the question", "the file", "the code", "the build", "step", "option", "both ", "another", "one ",
@@ -37,7 +39,15 @@ const NOT_FACTS: &[&str] = &[
 const DOUBTS: &[&str] = &[
     "maybe", "perhaps", "might", "probably", "i think", "seems", "seem", "let me", "i'll", "should i", "we should", "i should", "could be", "not sure", "todo", "currently on",
     "this session", "the user", "now ", "i need", "i can", "i'd", "we need", "we can", "earlier", "previously", "just ", "right now", "i've", "i was", "we're", "i'm", "line ",
-    "lines ", "above", "below", "these ", "those ", " he ", " she ",
+    "lines ", "would", "should", "wonder", "issue", "approach", "fix is", "session 1", "session 2", "session a", "session b", "checkpoint 1", "checkpoint 2", "no longer", "tricky", "harder", "the test ", "already exists", "complains",
+    "diagnostic", "this ", "here", "my ", "...", "above", "below", "these ", "those ", " he ", " she ",
+];
+
+/// Words of a contrast: what is so, against what one would think. A correction without one is a plain
+/// description, of which the code itself is the better source.
+#[rustfmt::skip]
+const CONTRASTS: &[&str] = &[
+    "not", "n't", "never", "only", "instead", "rather", "already", "always", "must", "requires", "required", "needs", "except", "even", "ignores", "unless", "cannot", "without", "both", "are reported",
 ];
 
 /// The fact in a sentence, as a sentence of its own: cue taken off, first letter capital.
@@ -56,8 +66,22 @@ pub fn fact_in(sentence: &str) -> Option<String> {
     let plan = NOT_FACTS.iter().any(|it| lower.starts_with(it));
     let doubt = DOUBTS.iter().any(|it| lower.contains(it));
     let stated = lower.split([' ', ',']).take(24).any(|it| STATES.contains(&it));
+    let contrasts =
+        lower.split([' ', ',']).any(|it| CONTRASTS.contains(&it) || it.ends_with("n't"));
+    let of_code =
+        rest.split_whitespace().take(4).any(|it| it.contains('`') || crate::sentence::is_code(it));
+    let fleeting = rest.split(|it: char| !it.is_alphanumeric()).any(is_hash);
     let long_enough = rest.split_whitespace().count() >= 6;
-    if plan || doubt || !stated || !long_enough || !names_code(rest) || !is_balanced(rest) {
+    if plan
+        || doubt
+        || !stated
+        || !contrasts
+        || !of_code
+        || fleeting
+        || !long_enough
+        || !names_code(rest)
+        || !is_balanced(rest)
+    {
         return None;
     }
     let mut chars = rest.chars();
@@ -79,6 +103,14 @@ fn sentence_lower(text: &str) -> String {
     text.chars().map(|it| if it == '’' { '\'' } else { it.to_ascii_lowercase() }).collect()
 }
 
+/// A commit or an id: true of one moment only.
+fn is_hash(word: &str) -> bool {
+    word.len() >= 6
+        && word.bytes().all(|it| it.is_ascii_hexdigit())
+        && word.bytes().any(|it| it.is_ascii_digit())
+        && word.bytes().any(|it| it.is_ascii_alphabetic())
+}
+
 /// Backticks and brackets that are opened are closed: half a thought is no fact.
 fn is_balanced(text: &str) -> bool {
     let count = |it: char| text.matches(it).count();
@@ -97,8 +129,8 @@ mod tests {
     #[test]
     fn facts_stand_alone() {
         check(
-            "Actually, `os.Getwd()` is wrong here, the hook runs in a subfolder",
-            expect!["`os.Getwd()` is wrong here, the hook runs in a subfolder."],
+            "Actually, `os.Getwd()` is not the root, the hook runs in a subfolder",
+            expect!["`os.Getwd()` is not the root, the hook runs in a subfolder."],
         );
         check(
             "Wait, rounding in `total.ts` happens per line, it is not done on the sum.",

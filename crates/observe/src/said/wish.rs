@@ -27,6 +27,30 @@ const DEICTIC: &[&str] = &[
     "they ", "plan", "pr ", "please fix", "i see", "?", "screenshot", "<", "http", "image", "review", "commit message", "issue", "linear", "option", "current",
 ];
 
+/// The longest message that a person is taken to have typed, in bytes.
+const MAX_TYPED: usize = 600;
+
+/// Beginnings that answer, ask or go on; such a sentence needs the one before.
+const ANSWERS: &[&str] = &[
+    "yes",
+    "but ",
+    "and ",
+    "still",
+    "can we",
+    "should we",
+    "+",
+    "-",
+    "so ",
+    "or ",
+    "ok",
+    "also",
+    "alternatively",
+    "while ",
+    "the function",
+    "sure",
+    "thanks",
+];
+
 /// Whether a message sets right what the agent did just before.
 pub fn corrects(message: &str) -> bool {
     let message = message.trim();
@@ -39,6 +63,10 @@ pub fn corrects(message: &str) -> bool {
 
 /// Sentences in which a person says how things are done, beyond this moment.
 pub fn wish(message: &str) -> Vec<&str> {
+    // Longer messages are pasted: reviews, logs, diffs; others wrote them.
+    if message.len() > MAX_TYPED || message.lines().count() > 8 {
+        return Vec::new();
+    }
     let message = &message[..message.floor_char_boundary(4096)];
     sentences(message).into_iter().filter(|it| is_wish(it)).collect()
 }
@@ -54,14 +82,10 @@ fn is_wish(sentence: &str) -> bool {
     let lower: String =
         sentence.chars().map(|it| if it == '’' { '\'' } else { it.to_ascii_lowercase() }).collect();
     let padded = format!(" {lower} ");
-    let standing = STANDING
-        .iter()
-        .any(|it| padded.contains(&format!(" {it}")) || padded.contains(&format!(",{it}")));
-    standing
-        && !DEICTIC.iter().any(|it| {
-            padded.contains(&format!(" {}", it.trim_start()))
-                || (it.starts_with(' ') && padded.contains(it))
-        })
+    let padded_has = |it: &str| padded.contains(&format!(" {}", it.trim_start()));
+    let standing = STANDING.iter().any(|it| padded_has(it));
+    let answers = ANSWERS.iter().any(|it| lower.starts_with(it));
+    standing && !answers && !DEICTIC.iter().any(|it| padded_has(it))
 }
 
 #[cfg(test)]

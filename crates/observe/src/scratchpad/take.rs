@@ -217,7 +217,9 @@ impl Scratchpad {
         call.size = u32::try_from(result.size.unwrap_or(0)).unwrap_or(u32::MAX);
         call.matches = result.matches;
         let hits = matches!(call.tool, ToolKind::Search);
-        call.hit = result.paths.first().filter(|_| hits).map(|it| self.names.keep(it.as_str()));
+        // Only an answer that names one file says where something is.
+        let only = result.paths.first().filter(|first| result.paths.iter().all(|it| it == *first));
+        call.hit = only.filter(|_| hits).map(|it| self.names.keep(it.as_str()));
         let call = *call;
         match call.state {
             State::Rejected if self.messages.len() < MAX_MESSAGES => self.messages.push(Message {

@@ -37,7 +37,8 @@ mod tests {
     #[test]
     fn a_file_far_above_the_average_is_seen() {
         let large = "x".repeat(30_000);
-        let few: String = (0..20).map(|it| format!("read s{it}.rs: small\n")).collect();
+        let few: Vec<String> = (0..20).map(|it| format!("read s{it}.rs: small")).collect();
+        let few = few.join("\n") + "\n";
         check(
             ContextTokenSpike,
             &format!("{few}read big.json: {large}"),

@@ -92,7 +92,7 @@ mod tests {
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
             expect![[r#"
-                1b7bd3ed0b3d0c90 ×1 {"files":["a.go"],"command":"mise run lint","message":"a.go:3:1: error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test."}
+                d8fff5f3b283d0f8 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test."}
             "#]],
         );
         check(

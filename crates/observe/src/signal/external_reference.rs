@@ -38,7 +38,7 @@ mod tests {
             match &mut it.event {
                 Event::ToolCall(call) if call.tool == Tool::Search => call.tool = Tool::WebSearch,
                 Event::ToolResult(result) if result.tool == Tool::Search => {
-                    result.tool = Tool::WebSearch
+                    result.tool = Tool::WebSearch;
                 }
                 _ => {}
             }

@@ -3,7 +3,6 @@
 use model::SignalKind;
 
 use crate::Scratchpad;
-use crate::fingerprint::normalised;
 use crate::said::fact_in;
 use crate::scratchpad::RemarkKind;
 use crate::sighting::{Evidence, Sighting, files_named};
@@ -13,7 +12,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
         // The fact is in the sentence that corrects, or in the one after it.
         let fact = fact_in(&it.text).or_else(|| fact_in(&it.context[0]));
         let Some(fact) = fact else { continue };
-        let key = model::fingerprint(&normalised(&fact));
+        let key = model::fingerprint(&fact.to_lowercase());
         let evidence = Evidence {
             files: files_named(pad, &fact),
             before: Some(it.text.clone()),
@@ -36,7 +35,7 @@ mod tests {
             SelfCorrection,
             "read src/total.ts\nsay I was wrong about the rounding. Rounding in `total.ts` happens per line, never on the sum.",
             expect![[r#"
-                a3d3bd2b3d6d3bd2 ×1 {"files":["src/total.ts"],"text":"Rounding in `total.ts` happens per line, never on the sum.","before":"I was wrong about the rounding."}
+                7bf05bbaea576780 ×1 {"files":["src/total.ts"],"text":"Rounding in `total.ts` happens per line, never on the sum.","before":"I was wrong about the rounding."}
             "#]],
         );
     }
@@ -54,7 +53,8 @@ mod tests {
             SelfCorrection,
             "say Actually, `getTotal()` returns cents, it is not in euros.\nweb https://example.com/x\nsay Actually, `getSum()` returns cents, it is not in euros.",
             expect![[r#"
-                5c7b7d5a3e1f2d0a ×1 {"text":"`getTotal()` returns cents, it is not in euros.","before":"Actually, `getTotal()` returns cents, it is not in euros."}
+                8f52136ee74830f9 ×1 {"text":"`getTotal()` returns cents, it is not in euros.","before":"Actually, `getTotal()` returns cents, it is not in euros."}
+                c21fb6b0cb3d50dc ×1 tainted {"text":"`getSum()` returns cents, it is not in euros.","before":"Actually, `getSum()` returns cents, it is not in euros."}
             "#]],
         );
     }

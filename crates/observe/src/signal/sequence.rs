@@ -31,7 +31,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
             if edited && steps.len() + 2 >= FEWEST_STEPS {
                 steps.push("git commit".to_owned());
                 let evidence = Evidence { steps: steps.clone(), ..Evidence::default() };
-                acc.push(Sighting::new(SignalKind::Sequence, steps.join(" → "), evidence));
+                acc.push(Sighting::new(SignalKind::Sequence, "finish a change", evidence));
             }
             (steps, edited) = (Vec::new(), false);
         }
@@ -71,7 +71,7 @@ mod tests {
             Sequence,
             "edit a.go\nrun mise run lint\nfail mise run test: FAIL x\nedit a.go\nrun mise run test 2>&1 | tail\nrun mise run fmt && mise run lint\ncommit",
             expect![[r#"
-                mise run test → mise run fmt → mise run lint → git commit ×1 {"steps":["mise run test","mise run fmt","mise run lint","git commit"]}
+                finish a change ×1 {"steps":["mise run test","mise run fmt","mise run lint","git commit"]}
             "#]],
         );
         check(Sequence, "edit a.go\nrun go test ./...\ncommit", expect![""]);

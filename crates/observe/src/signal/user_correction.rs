@@ -3,7 +3,6 @@
 use model::SignalKind;
 
 use crate::Scratchpad;
-use crate::fingerprint::normalised;
 use crate::scratchpad::RemarkKind;
 use crate::sighting::{Evidence, Sighting, files_named};
 
@@ -14,7 +13,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
             text: Some(it.text.clone()),
             ..Evidence::default()
         };
-        let key = model::fingerprint(&normalised(&it.text));
+        let key = model::fingerprint(&it.text.to_lowercase());
         let seen = Sighting::new(SignalKind::UserCorrection, key, evidence).at(pad, it.order);
         // What a person types is theirs, whatever the agent has read before.
         acc.push(Sighting { tainted: false, ..seen });
@@ -33,8 +32,8 @@ mod tests {
             UserCorrection,
             "web https://x.test\nuser please always run `mise run fmt` before committing",
             expect![[r#"
-            aa51b1d1d1a1b1c1 ×1 {"text":"please always run `mise run fmt` before committing"}
-        "#]],
+                e8b2b8e8e5495ab3 ×1 {"text":"please always run `mise run fmt` before committing"}
+            "#]],
         );
         check(UserCorrection, "user fix the build please", expect![""]);
     }

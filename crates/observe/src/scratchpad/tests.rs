@@ -1,0 +1,76 @@
+//! The fold holds under anything a host may send, and stays within its bounds.
+
+use super::*;
+use crate::script::events;
+use crate::{session, sightings};
+use proptest::prelude::*;
+
+const LINES: &[&str] = &[
+    "read a.rs",
+    "edit a.rs",
+    "edit b.rs",
+    "grep fooBar → a.rs",
+    "run make test",
+    "fail make: error: no rule",
+    "say Actually, `a.rs` is generated, not written.",
+    "user no, always use tabs in this repo please",
+    "web https://x.test",
+    "compact",
+    "commit",
+    "refuse a.rs",
+    "list ** → a b c",
+    "swap a.rs x y",
+    "swap a.rs y x",
+    "interrupt",
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(48))]
+
+    /// Events lost, doubled and out of order: results before calls, a session that never ends.
+    #[test]
+    fn nothing_a_host_sends_makes_it_fail(
+        lines in proptest::collection::vec(0..LINES.len(), 0..60),
+        order in proptest::collection::vec(any::<prop::sample::Index>(), 0..200),
+    ) {
+        let script: Vec<&str> = lines.iter().map(|it| LINES[*it]).collect();
+        let all = events(&script.join("\n"));
+        let mut pad = Scratchpad::new();
+        for at in &order {
+            pad.observe(at.get(&all));
+        }
+        sightings(&pad);
+        session(&pad);
+    }
+
+    #[test]
+    fn the_same_events_give_the_same_signals(lines in proptest::collection::vec(0..LINES.len(), 0..40)) {
+        let script: Vec<&str> = lines.iter().map(|it| LINES[*it]).collect();
+        let all = events(&script.join("\n"));
+        let fold = || {
+            let mut pad = Scratchpad::new();
+            for it in &all {
+                pad.observe(it);
+            }
+            sightings(&pad)
+        };
+        prop_assert_eq!(fold(), fold());
+    }
+}
+
+#[test]
+fn an_event_of_another_session_is_counted_and_left() {
+    let mut pad = crate::script::pad("read a.rs");
+    let mut stranger = events("read b.rs").pop().unwrap();
+    stranger.session = SessionId::new(Timestamp(9), [9; 10]);
+    pad.observe(&stranger);
+    assert_eq!((pad.trouble.strangers, pad.calls.len()), (1, 1));
+}
+
+#[test]
+fn taint_follows_the_order_of_events() {
+    let pad = crate::script::pad("say before\nweb https://x.test\nsay after");
+    let (order, what) = pad.external.clone().unwrap();
+    assert_eq!(what, "https://x.test");
+    assert!(!pad.is_tainted(order) && pad.is_tainted(order + 1));
+}
