@@ -14,6 +14,8 @@ mod data;
 mod recall;
 mod report;
 mod secrets;
+mod signals;
+mod transcripts;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -40,6 +42,11 @@ const TASKS: &[Task] = &[
         name: "recall",
         about: "find the right memory: conversations, code, experience (--only TASK, --without STAGE,…, --ablate, --keep FOLDER)",
         run: recall::run,
+    },
+    Task {
+        name: "signals",
+        about: "facts and corrections in transcripts, against labels",
+        run: signals::run,
     },
 ];
 
