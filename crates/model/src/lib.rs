@@ -55,7 +55,7 @@ pub use session::{
     Behaviour, DEFERRED_DAYS, INFERENCES, Inference, Outcome, SessionType, ValidationBasis,
     ValidationKind, infer_session_type,
 };
-pub use signal::{SignalKind, SignalRow};
+pub use signal::{DropReason, SignalKind, SignalRow};
 pub use text::{
     MAX_CITATION, MAX_CONTENT, MAX_LABEL, TextError, clean_label, clean_text, fingerprint,
     is_invisible,

@@ -101,3 +101,26 @@ const _: () = {
         i += 1;
     }
 };
+
+closed! {
+    /// Why a candidate was dropped: the stage that dropped it.
+    pub enum DropReason : "drop reason" {
+        /// The session's type teaches nothing of this kind, or its gate is shut for good.
+        Gate = "gate",
+        /// The session is not validated yet; the sighting waits.
+        Waiting = "waiting",
+        /// The approach failed.
+        Failed = "failed",
+        /// Not seen in enough sessions yet.
+        Frequency = "frequency",
+        /// The evidence says nothing an agent could act on.
+        SaysNothing = "says_nothing",
+        /// A memory says the same already.
+        Novelty = "novelty",
+        /// Reads like an order to an agent.
+        Trust = "trust",
+        Score = "score",
+        /// Others of the session were better, or of other kinds.
+        Budget = "budget",
+    }
+}

@@ -2,7 +2,7 @@
 //!
 //! Pure and synchronous, and it never fails: every text has a type, a summary and an answer. It reads no
 //! store and asks no model; what it cannot tell from the words it leaves to its caller as `Unrelated`.
-//! It does not judge evidence of sessions, and it does not find secrets.
+//! What sessions saw is judged by tables: gates, thresholds, shares. It does not find secrets.
 
 mod chunk;
 mod phrase;
@@ -13,6 +13,11 @@ mod wording;
 mod novelty;
 mod safety;
 
+mod gate;
+mod judge;
+
+pub use gate::{Gate, Opens, Ticket, gate};
+pub use judge::{Candidate, Facts, Verdict, confidence, judge, threshold, tightening};
 pub use novelty::{Conflict, Relationship, Statement, compare, nearest};
 pub use safety::instruction_like;
 pub use suggest::{Suggestion, suggest_type};
