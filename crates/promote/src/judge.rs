@@ -292,11 +292,7 @@ mod tests {
             &build,
             expect!["score: 0.63 of 0.65, the floor of a build session"],
         );
-        check(
-            &Candidate { tainted: true, ..it.clone() },
-            &build,
-            expect!["score: 0.42 of 0.50"],
-        );
+        check(&Candidate { tainted: true, ..it.clone() }, &build, expect!["score: 0.42 of 0.50"]);
         check(&it, &facts(SessionType::Insights), expect!["keep 0.79 score 0.84 review"]);
         check(
             &it,

@@ -10,7 +10,7 @@ use crate::query::{Db, Query, both};
 use crate::row::{DamagedRow, assignments, columns, count_values, read_memory, to_values};
 use crate::stamp::{ADD_META, Stamp, note_use};
 use crate::vectors;
-use crate::{Error, lookups};
+use crate::{Error, lessons, lookups};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
@@ -150,6 +150,7 @@ fn apply_one(
         Change::Setting { key, value: Some(value) } => db.run(&SET, &[key, value]).map(|_| None),
         Change::Setting { key, value: None } => db.run(&UNSET, &[key]).map(|_| None),
         Change::Undoes(undone) => db.run(&UNDONE, &[undone, &batch]).map(|_| None),
+        Change::Learn(lesson) => lessons::put(db, lesson).map(|()| None),
     }
 }
 

@@ -2,6 +2,8 @@
 
 use model::{Actor, Hlc, Memory, MemoryId, Timestamp, closed};
 
+use crate::lessons::Lesson;
+
 closed! {
     /// What a batch did, in the words of the audit trail.
     pub enum Action : "action" {
@@ -73,6 +75,8 @@ pub enum Change {
     },
     /// The batch this one takes back.
     Undoes(i64),
+    /// What a session left behind beside memories.
+    Learn(Box<Lesson>),
 }
 
 /// What became of a batch.

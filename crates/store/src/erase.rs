@@ -16,7 +16,7 @@ use crate::mark::{Mark, Reading};
 use crate::query::{Db, Query, both};
 use crate::restore::empty_log;
 use crate::site::Site;
-use crate::{Error, apply, backup, lookups, os, stamp};
+use crate::{Error, apply, backup, lessons, lookups, os, stamp};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
@@ -176,6 +176,9 @@ fn remove_one(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
     }
     for query in [&DROP_VECTORS, &DROP_VERSIONS, &FORGET_CHANGES, &DROP_MEMORY] {
         db.run(query, &[&id])?;
+    }
+    if lessons::has_lessons(db)? {
+        lessons::forget(db, id)?;
     }
     Ok(())
 }

@@ -13,7 +13,7 @@ use crate::query::{Db, Query, both};
 use crate::restore::empty_log;
 use crate::row::{assignments, columns, read_memory, to_values};
 use crate::site::Site;
-use crate::{Error, apply, stamp};
+use crate::{Error, apply, lessons, stamp};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
@@ -111,7 +111,8 @@ fn scrub_all(db: &Db, clean: Clean<'_>) -> Result<Scrubbed, Error> {
     let actor = |text: &str| Some(scrubbed_actor(&Actor::parse(text)?, clean)?.to_string());
     let mut others = scrub_texts(db, &ACTORS, &SET_ACTOR, &actor)?;
     let registry = if db.number(&HAS_REGISTRY, &[])? > 0 { REGISTRY } else { &[] };
-    for (texts, set) in TEXTS.iter().chain(registry) {
+    let of_lessons = if lessons::has_lessons(db)? { lessons::TEXTS } else { &[] };
+    for (texts, set) in TEXTS.iter().chain(registry).chain(of_lessons) {
         others += scrub_texts(db, texts, set, clean)?;
     }
     let changed = others > 0 || !memories.is_empty();

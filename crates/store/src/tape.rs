@@ -12,8 +12,8 @@ use crate::query::{Db, Place, Query};
 use crate::site::Site;
 use crate::store::Store;
 use crate::{
-    Error, apply, check, erase, history, lookups, maintain, matches, memories, outline, projects,
-    proof, schema, scrub, settings, stamp, vectors, witness,
+    Error, apply, check, erase, history, lessons, lookups, maintain, matches, memories, outline,
+    projects, proof, schema, scrub, settings, stamp, vectors, witness,
 };
 
 /// One statement as it was run.
@@ -57,6 +57,7 @@ pub fn statements() -> Vec<(&'static str, &'static str, bool)> {
         check::STATEMENTS,
         erase::STATEMENTS,
         history::STATEMENTS,
+        lessons::STATEMENTS,
         lookups::STATEMENTS,
         maintain::STATEMENTS,
         matches::STATEMENTS,

@@ -11,16 +11,24 @@ const NOW: Timestamp = Timestamp(1_794_700_800_000);
 /// The first program there was.
 static FIRST: Schema = Schema { migrations: &[MEMORY_1] };
 /// The next program, and one whose last step fails half-way.
-static NEXT: Schema =
-    Schema { migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, "CREATE TABLE later (a) STRICT"] };
+static NEXT: Schema = Schema {
+    migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, "CREATE TABLE later (a) STRICT"],
+};
 static NEXT_RIGHT: Schema = Schema {
-    migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, "CREATE TABLE later (a INTEGER) STRICT"],
+    migrations: &[
+        MEMORY_1,
+        AUDIT_CLOCK_2,
+        RECALL_3,
+        LEARN_4,
+        "CREATE TABLE later (a INTEGER) STRICT",
+    ],
 };
 static BROKEN: Schema = Schema {
     migrations: &[
         MEMORY_1,
         AUDIT_CLOCK_2,
         RECALL_3,
+        LEARN_4,
         "CREATE TABLE later (a INTEGER) STRICT; DELETE FROM meta; INSERT INTO nowhere VALUES (1)",
     ],
 };
@@ -59,7 +67,7 @@ fn the_backup_before_a_migration_is_good_and_stays() {
     let kept = backup::list(&next.home);
     let names: Vec<&str> = kept.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), backup::KEPT + 1);
-    assert_eq!(names.last(), Some(&"schema-3.db"), "{names:?}");
+    assert_eq!(names.last(), Some(&"schema-4.db"), "{names:?}");
     let old = &kept[backup::KEPT].path;
     backup::verify(&next, old).unwrap();
     // The older program can go back to it, and so can the newer, which migrates it again.
@@ -119,6 +127,6 @@ fn old_transactions_get_readings_in_their_order() {
 
 #[test]
 fn the_lists_of_migrations_only_grow() {
-    assert_eq!(MEMORY.migrations, [MEMORY_1, AUDIT_CLOCK_2, RECALL_3]);
-    assert_eq!(USER.migrations, [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3]);
+    assert_eq!(MEMORY.migrations, [MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4]);
+    assert_eq!(USER.migrations, [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4]);
 }

@@ -10,6 +10,7 @@ mod damage;
 mod erase;
 mod filters;
 mod interrupted;
+mod lessons;
 mod mending;
 mod notebook;
 mod processes;

@@ -105,13 +105,16 @@ fn the_statements_that_read_whole_tables_are_known() {
         all_rows: SCAN memories
         drop_other_models: SCAN embeddings
         drop_quiet: SCAN quiet_spans
+        editing_sessions: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         erase_ids: SCAN memories USING COVERING INDEX sqlite_autoindex_memories_1
         erase_owners: SCAN embeddings USING COVERING INDEX sqlite_autoindex_embeddings_1
         erase_version_ids: SCAN memory_versions USING COVERING INDEX sqlite_autoindex_memory_versions_1
         every_outline: SCAN memories USING COVERING INDEX memories_outline
         every_row: SCAN memories
         every_version: SCAN memory_versions
+        has_lessons: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
+        judged: SCAN memories
         last_undoable: SCAN audit
         ledger_hashes: SCAN erase_ledger
         list: SCAN m
@@ -131,13 +134,20 @@ fn the_statements_that_read_whole_tables_are_known() {
         scrub_actors: SCAN audit
         scrub_commits: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_details: SCAN audit
+        scrub_drops: SCAN sightings
+        scrub_evidence: SCAN sightings
+        scrub_externals: SCAN sessions
+        scrub_keys: SCAN sightings
         scrub_names: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_places: SCAN project_places
         scrub_remotes: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_rows: SCAN memories
+        scrub_session_paths: SCAN session_files
         scrub_settings: SCAN settings
+        scrub_tasks: SCAN sessions
         scrub_version_rows: SCAN memory_versions
         search: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
+        sessions: SCAN sessions USING INDEX sessions_ended
         settings: SCAN settings
         take_note: SCAN losses
         tally: SCAN memories USING INDEX memories_type

@@ -52,6 +52,8 @@ const FIXTURES: &[(&str, Open)] = &[
     ("user-3.db", Bench::open),
     ("memory-3.db", project),
     ("user-4.db", Bench::open),
+    ("memory-4.db", project),
+    ("user-5.db", Bench::open),
 ];
 
 fn expected(open: Open) -> State {

@@ -7,11 +7,13 @@ use waylore_store::tape::Tape;
 use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Wanted};
 
 use crate::kit::{Bench, NOW, batch, everything, full, id, memory, path};
+use crate::lessons::lesson;
 
 pub(crate) fn play(tape: &Tape) {
     let bench = Bench::new();
     let store = Store::taped(bench.home(), NOW, tape.clone());
     write(&bench, &store);
+    lessons(&bench, &store);
     read(&bench, &store);
     look_back(&bench, &store);
     places(&bench, &store);
@@ -98,6 +100,23 @@ fn read(bench: &Bench, store: &Store) {
     bench.wait(store.drop_other_models("small".into())).unwrap();
     bench.wait(store.is_erased(id(3))).unwrap();
     assert!(bench.wait(store.examine()).is_ok());
+}
+
+/// The session says what the wren said, and the plain one was made of it.
+fn lessons(bench: &Bench, store: &Store) {
+    let lesson = lesson(1, "the wren", Some(id(2)));
+    let (session, signal) = (lesson.session.id, lesson.sightings[0].signal);
+    bench.apply(store, Action::Promote, vec![Change::Learn(Box::new(lesson.clone()))]).unwrap();
+    bench.apply(store, Action::Promote, vec![Change::Learn(Box::new(lesson))]).unwrap();
+    bench.wait(store.session(session)).unwrap().unwrap();
+    bench.wait(store.sessions()).unwrap();
+    bench.wait(store.sightings_of(vec![(signal, "the wren".to_owned())])).unwrap();
+    bench.wait(store.sightings_in(session)).unwrap();
+    bench.wait(store.sightings_for(id(2))).unwrap();
+    bench.wait(store.editors(vec![path("src/auth.rs")])).unwrap();
+    bench.wait(store.session_files(session)).unwrap();
+    bench.wait(store.judged()).unwrap();
+    bench.wait(store.coupled()).unwrap();
 }
 
 fn look_back(bench: &Bench, store: &Store) {

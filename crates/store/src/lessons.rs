@@ -1,0 +1,270 @@
+//! Sessions and what was seen in them: the index across sessions.
+//!
+//! A lesson is what one session left behind, written with the memories made of it in one
+//! transaction. A session that is learned again replaces its own rows. Evidence is JSON to us.
+
+mod statements;
+
+use model::{
+    DropReason, MemoryId, Outcome, ProjectPath, SessionId, SessionType, SignalKind, Timestamp,
+    ValidationBasis,
+};
+use rusqlite::{Row, ToSql};
+
+use crate::query::Db;
+use crate::{Error, Store};
+
+#[cfg(feature = "replay")]
+pub(crate) use statements::STATEMENTS;
+pub(crate) use statements::TEXTS;
+use statements::{
+    COUPLED, DROP_FILES, DROP_SIGHTINGS, EDITING, EDITORS, FILES, FORGET, HAS_LESSONS, IN_SESSION,
+    JUDGED, LINK, OF_MEMORY, OF_PATTERN, PUT_FILE, PUT_SESSION, PUT_SIGHTING, SESSION, SESSIONS,
+};
+
+/// A session as it is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub parent: Option<SessionId>,
+    pub agent: String,
+    pub kind: SessionType,
+    pub outcome: Outcome,
+    pub validated: Option<ValidationBasis>,
+    pub task: String,
+    pub started: Timestamp,
+    pub ended: Timestamp,
+    pub steps: u32,
+    pub tokens: u64,
+    pub retries: u32,
+    pub external: Option<String>,
+    /// Of its events: a session that has grown has another.
+    pub print: String,
+}
+
+/// What a session did to a file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedRow {
+    pub path: ProjectPath,
+    pub reads: u32,
+    pub edits: u32,
+    pub first_step: u32,
+}
+
+/// A pattern that was seen in a session, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SightingRow {
+    pub session: SessionId,
+    pub signal: SignalKind,
+    pub key: String,
+    pub times: u32,
+    pub tainted: bool,
+    pub evidence: String,
+    /// The memory it speaks for.
+    pub memory: Option<MemoryId>,
+    pub dropped: Option<(DropReason, String)>,
+}
+
+/// Everything one session leaves behind beside memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lesson {
+    pub session: SessionRow,
+    pub files: Vec<TouchedRow>,
+    pub sightings: Vec<SightingRow>,
+}
+
+/// Whether the file has these tables: older copies and the user's own file have not.
+pub(crate) fn has_lessons(db: &Db) -> Result<bool, Error> {
+    Ok(db.number(&HAS_LESSONS, &[])? > 0)
+}
+
+/// Forgets the evidence of an erased memory.
+pub(crate) fn forget(db: &Db, memory: &[u8]) -> Result<(), Error> {
+    db.run(&FORGET, &[&memory]).map(|_| ())
+}
+
+/// Writes a lesson in place of an earlier one of the same session.
+pub(crate) fn put(db: &Db, lesson: &Lesson) -> Result<(), Error> {
+    let it = &lesson.session;
+    let id = it.id.0.as_bytes().as_slice();
+    let parent = it.parent.map(|it| it.0.as_bytes().to_vec());
+    let tokens = i64::try_from(it.tokens).unwrap_or(i64::MAX);
+    let params: [&dyn ToSql; 14] = [
+        &id,
+        &parent,
+        &it.agent,
+        &it.kind.slug(),
+        &it.outcome.slug(),
+        &it.validated.map(ValidationBasis::slug),
+        &it.task,
+        &it.started.0,
+        &it.ended.0,
+        &it.steps,
+        &tokens,
+        &it.retries,
+        &it.external,
+        &it.print,
+    ];
+    db.run(&PUT_SESSION, &params)?;
+    db.run(&DROP_FILES, &[&id])?;
+    for file in &lesson.files {
+        let params: [&dyn ToSql; 5] =
+            [&id, &file.path.as_str(), &file.reads, &file.edits, &file.first_step];
+        db.run(&PUT_FILE, &params)?;
+    }
+    db.run(&DROP_SIGHTINGS, &[&id])?;
+    for sighting in &lesson.sightings {
+        put_sighting(db, sighting)?;
+    }
+    Ok(())
+}
+
+fn put_sighting(db: &Db, it: &SightingRow) -> Result<(), Error> {
+    let memory = it.memory.map(|it| it.0.as_bytes().to_vec());
+    let (why, detail) = match &it.dropped {
+        Some((why, detail)) => (Some(why.slug()), Some(detail.as_str())),
+        None => (None, None),
+    };
+    let params: [&dyn ToSql; 9] = [
+        &it.session.0.as_bytes().as_slice(),
+        &it.signal.slug(),
+        &it.key,
+        &it.times,
+        &it.tainted,
+        &it.evidence,
+        &memory,
+        &why,
+        &detail,
+    ];
+    db.run(&PUT_SIGHTING, &params)?;
+    if let Some(memory) = memory {
+        db.run(&LINK, &[&it.signal.slug(), &it.key, &memory])?;
+    }
+    Ok(())
+}
+
+impl Store {
+    /// What is kept of a session.
+    pub async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, Error> {
+        self.read(move |db| db.one(&SESSION, &[&id.0.as_bytes().as_slice()], read_session)).await
+    }
+
+    /// All sessions, in the order they ended.
+    pub async fn sessions(&self) -> Result<Vec<SessionRow>, Error> {
+        self.read(|db| db.select(&SESSIONS, &[], read_session)).await
+    }
+
+    /// What was seen of each of these patterns, in every session.
+    pub async fn sightings_of(
+        &self,
+        patterns: Vec<(SignalKind, String)>,
+    ) -> Result<Vec<SightingRow>, Error> {
+        self.read(move |db| {
+            let mut acc = Vec::new();
+            for (signal, key) in &patterns {
+                acc.extend(db.select(&OF_PATTERN, &[&signal.slug(), key], read_sighting)?);
+            }
+            Ok(acc)
+        })
+        .await
+    }
+
+    pub async fn sightings_in(&self, session: SessionId) -> Result<Vec<SightingRow>, Error> {
+        self.read(move |db| {
+            db.select(&IN_SESSION, &[&session.0.as_bytes().as_slice()], read_sighting)
+        })
+        .await
+    }
+
+    /// The evidence of a memory.
+    pub async fn sightings_for(&self, memory: MemoryId) -> Result<Vec<SightingRow>, Error> {
+        self.read(move |db| {
+            db.select(&OF_MEMORY, &[&memory.0.as_bytes().as_slice()], read_sighting)
+        })
+        .await
+    }
+
+    /// How many sessions edited each of these files, and how many edited any.
+    pub async fn editors(&self, paths: Vec<ProjectPath>) -> Result<(Vec<u32>, u32), Error> {
+        self.read(move |db| {
+            let count = |it: &ProjectPath| {
+                db.number(&EDITORS, &[&it.as_str()]).map(|it| u32::try_from(it).unwrap_or(0))
+            };
+            let each = paths.iter().map(count).collect::<Result<Vec<u32>, Error>>()?;
+            let all = u32::try_from(db.number(&EDITING, &[])?).unwrap_or(0);
+            Ok((each, all))
+        })
+        .await
+    }
+
+    /// The pairs of files that a memory was made of, by their key.
+    pub async fn coupled(&self) -> Result<Vec<(String, MemoryId)>, Error> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
+        let rows = self.read(move |db| db.select(&COUPLED, &[], read)).await?;
+        Ok(rows.into_iter().filter_map(|it| Some((it.0, MemoryId::from_bytes(&it.1)?))).collect())
+    }
+
+    /// How many memories were learned by observing, and how many of them people took away.
+    pub async fn judged(&self) -> Result<(u32, u32), Error> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.read(move |db| Ok(db.one(&JUDGED, &[], read)?.unwrap_or((0, 0)))).await
+    }
+
+    pub async fn session_files(&self, session: SessionId) -> Result<Vec<TouchedRow>, Error> {
+        self.read(move |db| {
+            let rows = db.select(&FILES, &[&session.0.as_bytes().as_slice()], |row| {
+                Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+            })?;
+            let read = |(path, reads, edits, first_step): (String, u32, u32, u32)| {
+                let path = ProjectPath::parse(&path).ok()?;
+                Some(TouchedRow { path, reads, edits, first_step })
+            };
+            Ok(rows.into_iter().filter_map(read).collect())
+        })
+        .await
+    }
+}
+
+fn read_session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let parent: Option<Vec<u8>> = row.get(1)?;
+    let validated: Option<String> = row.get(5)?;
+    Ok(SessionRow {
+        id: session_id(&row.get::<_, Vec<u8>>(0)?),
+        parent: parent.map(|it| session_id(&it)),
+        agent: row.get(2)?,
+        kind: SessionType::from_slug(&row.get::<_, String>(3)?).unwrap_or(SessionType::Terminal),
+        outcome: Outcome::from_slug(&row.get::<_, String>(4)?).unwrap_or(Outcome::Partial),
+        validated: validated.and_then(|it| ValidationBasis::from_slug(&it)),
+        task: row.get(6)?,
+        started: Timestamp(row.get(7)?),
+        ended: Timestamp(row.get(8)?),
+        steps: row.get(9)?,
+        tokens: u64::try_from(row.get::<_, i64>(10)?).unwrap_or(0),
+        retries: row.get(11)?,
+        external: row.get(12)?,
+        print: row.get(13)?,
+    })
+}
+
+fn read_sighting(row: &Row<'_>) -> rusqlite::Result<SightingRow> {
+    let memory: Option<Vec<u8>> = row.get(6)?;
+    let (why, detail): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
+    Ok(SightingRow {
+        session: session_id(&row.get::<_, Vec<u8>>(0)?),
+        // A signal of a later version is read as a note; its key and evidence are kept as they are.
+        signal: SignalKind::from_slug(&row.get::<_, String>(1)?).unwrap_or(SignalKind::Recorded),
+        key: row.get(2)?,
+        times: row.get(3)?,
+        tainted: row.get(4)?,
+        evidence: row.get(5)?,
+        memory: memory.and_then(|it| MemoryId::from_bytes(&it)),
+        dropped: why
+            .and_then(|it| DropReason::from_slug(&it))
+            .map(|it| (it, detail.unwrap_or_default())),
+    })
+}
+
+/// An id that is damaged is the id of no session.
+fn session_id(bytes: &[u8]) -> SessionId {
+    SessionId::from_bytes(bytes).unwrap_or(SessionId::new(Timestamp(0), [0; 10]))
+}

@@ -1,0 +1,120 @@
+//! What sessions leave behind: written with memories in one go, replaced when learned again, erased
+//! with what was made of it.
+
+use model::{
+    DropReason, MemoryId, Outcome, SessionId, SessionType, SignalKind, Timestamp, ValidationBasis,
+};
+use waylore_store::{Action, Change, Lesson, SessionRow, SightingRow, TouchedRow};
+
+use crate::kit::{Bench, NOW, hits, id, path};
+
+pub(crate) fn session(n: u8) -> SessionId {
+    SessionId::new(NOW, [n; 10])
+}
+
+/// A session that saw one pattern and dropped another; every text in it holds `text`.
+pub(crate) fn lesson(n: u8, text: &str, memory: Option<MemoryId>) -> Lesson {
+    let sighting = |key: String, memory, dropped| SightingRow {
+        session: session(n),
+        signal: SignalKind::ErrorRetry,
+        key,
+        times: 2,
+        tainted: false,
+        evidence: format!("{{\"text\":\"{text}\"}}"),
+        memory,
+        dropped,
+    };
+    let dropped = Some((DropReason::Frequency, format!("{text} was seen once")));
+    Lesson {
+        session: SessionRow {
+            id: session(n),
+            parent: Some(session(99)),
+            agent: "test".to_owned(),
+            kind: SessionType::Build,
+            outcome: Outcome::Success,
+            validated: Some(ValidationBasis::Observed),
+            task: format!("ask {text}"),
+            started: Timestamp(5),
+            ended: Timestamp(9),
+            steps: 7,
+            tokens: 1_000,
+            retries: 1,
+            external: Some(format!("https://{text}")),
+            print: "p".to_owned(),
+        },
+        files: vec![
+            TouchedRow { path: path("src/auth.rs"), reads: 2, edits: 1, first_step: 3 },
+            TouchedRow {
+                path: path(&format!("docs/{text}.md")),
+                reads: 1,
+                edits: 0,
+                first_step: 1,
+            },
+        ],
+        sightings: vec![
+            sighting(text.to_owned(), memory, None),
+            sighting(format!("other {text}"), None, dropped),
+        ],
+    }
+}
+
+fn learn(bench: &Bench, store: &waylore_store::Store, lesson: Lesson) {
+    bench.apply(store, Action::Promote, vec![Change::Learn(Box::new(lesson))]).unwrap();
+}
+
+#[test]
+fn a_lesson_reads_back_and_learning_again_replaces_it() {
+    let bench = Bench::new();
+    let store = bench.open();
+    learn(&bench, &store, lesson(1, "wren", None));
+    learn(&bench, &store, lesson(1, "wren", None));
+    learn(&bench, &store, lesson(2, "wren", None));
+    let wanted = lesson(1, "wren", None);
+    assert_eq!(bench.wait(store.session(session(1))).unwrap(), Some(wanted.session));
+    assert_eq!(bench.wait(store.sightings_in(session(1))).unwrap(), wanted.sightings);
+    let mut files = bench.wait(store.session_files(session(1))).unwrap();
+    files.reverse();
+    assert_eq!(files, wanted.files);
+    let of_pattern = vec![(SignalKind::ErrorRetry, "wren".to_owned())];
+    assert_eq!(bench.wait(store.sightings_of(of_pattern)).unwrap().len(), 2);
+    let (editors, all) =
+        bench.wait(store.editors(vec![path("src/auth.rs"), path("src/b.rs")])).unwrap();
+    assert_eq!((editors, all), (vec![2, 0], 2));
+}
+
+#[test]
+fn every_sighting_of_a_pattern_speaks_for_its_memory() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let memory = bench.add(&store, 1, "learned of the wren");
+    learn(&bench, &store, lesson(1, "wren", None));
+    learn(&bench, &store, lesson(2, "wren", Some(memory)));
+    let evidence = bench.wait(store.sightings_for(memory)).unwrap();
+    assert_eq!(evidence.iter().map(|it| it.session).collect::<Vec<_>>(), [session(1), session(2)]);
+}
+
+#[test]
+fn an_erased_memory_takes_its_evidence_along() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let memory = bench.add(&store, 1, "learned of something");
+    learn(&bench, &store, lesson(1, "nightjar", Some(memory)));
+    bench.wait(store.backup(NOW)).unwrap();
+    bench.wait(store.erase(vec![memory], NOW)).unwrap();
+    assert!(bench.wait(store.sightings_for(memory)).unwrap().is_empty());
+    let left = bench.wait(store.sightings_in(session(1))).unwrap();
+    assert_eq!(left.len(), 1, "what was not made into it stays");
+}
+
+#[test]
+fn a_text_that_is_scrubbed_is_nowhere_in_lessons() {
+    let bench = Bench::new();
+    let store = bench.open();
+    learn(&bench, &store, lesson(1, "nightjar", None));
+    bench.add(&store, 1, "nightjar");
+    let clean = |it: &str| it.contains("nightjar").then(|| it.replace("nightjar", "[gone]"));
+    bench.wait(store.scrub(clean)).unwrap();
+    drop(store);
+    assert!(hits(bench.dir.path(), b"nightjar").is_empty());
+    let _ = id(1);
+}
