@@ -17,6 +17,7 @@ mod place;
 mod read;
 mod remote;
 mod state;
+mod transcript;
 
 use std::io;
 use std::path::PathBuf;
@@ -29,6 +30,7 @@ pub use identity::{Known, Match, Why, same_project};
 pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
+pub use transcript::{Transcript, pieces, transcripts, transcripts_at};
 
 /// What the caller has to do about a path that could not be used.
 #[derive(Debug, thiserror::Error)]
