@@ -65,6 +65,56 @@ fn is_zero(it: &u64) -> bool {
     *it == 0
 }
 
+impl Evidence {
+    /// As it is stored.
+    pub fn write(&self) -> String {
+        serde_json::to_string(self).expect("evidence has string keys and finite numbers")
+    }
+
+    /// Reads what was stored; what cannot be read is no evidence.
+    pub fn read(stored: &str) -> Self {
+        serde_json::from_str(stored).unwrap_or_default()
+    }
+
+    /// What happened, in one line for people.
+    pub fn told(&self) -> String {
+        let mut acc: Vec<String> = Vec::new();
+        let mut tell = |name: &str, it: Option<&String>| {
+            acc.extend(it.filter(|it| !it.is_empty()).map(|it| format!("{name}{it}")));
+        };
+        tell("", self.before.as_ref());
+        tell("", self.text.as_ref());
+        tell("", self.after.as_ref());
+        tell("command: ", self.command.as_ref());
+        tell("message: ", self.message.as_ref());
+        tell("then: ", self.worked.as_ref());
+        tell("query: ", self.query.as_ref());
+        if !self.steps.is_empty() {
+            acc.push(self.steps.join(" → "));
+        }
+        if !self.files.is_empty() {
+            let files: Vec<&str> = self.files.iter().map(ProjectPath::as_str).collect();
+            acc.push(files.join(", "));
+        }
+        acc.join(" · ")
+    }
+
+    /// Changes every text in it, for instance to mask secrets.
+    pub fn map_texts(&mut self, mut change: impl FnMut(&mut String)) {
+        let some = [
+            &mut self.command,
+            &mut self.message,
+            &mut self.normalised,
+            &mut self.worked,
+            &mut self.text,
+            &mut self.before,
+            &mut self.after,
+            &mut self.query,
+        ];
+        some.into_iter().flatten().chain(&mut self.steps).for_each(&mut change);
+    }
+}
+
 /// The longest key, in bytes.
 const MAX_KEY: usize = 400;
 

@@ -7,6 +7,7 @@ use model::{
 };
 
 use super::{Draft, Seen, Support, list, n_sessions};
+use crate::sighting::module_of;
 
 /// Of the sessions that edited one file, how many must have edited the other, in thousandths.
 const TOGETHER: u32 = 600;
@@ -101,7 +102,8 @@ pub(super) fn first_files(module: &str, seen: &[Seen], support: Support) -> Opti
         counts.into_iter().filter(|it| share(it.1) > 500).collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ranked.truncate(6);
-    if ranked.len() < 2 {
+    let within = ranked.iter().any(|it| module_of(it.0.as_str()) == module);
+    if ranked.len() < 2 || !within {
         return None;
     }
     let of = |wanted: fn(u32) -> bool| -> Vec<ProjectPath> {

@@ -81,6 +81,7 @@ pub(super) fn wished(seen: &[Seen]) -> Option<Draft> {
     let text = it.text.as_deref()?.trim();
     let text =
         text.strip_prefix("please ").or_else(|| text.strip_prefix("Please ")).unwrap_or(text);
+    let text = text.strip_prefix("No, ").or_else(|| text.strip_prefix("no, ")).unwrap_or(text);
     let mut chars = text.chars();
     let capital: String = chars.next()?.to_uppercase().chain(chars).collect();
     let end = if capital.ends_with(['.', '!']) { "" } else { "." };

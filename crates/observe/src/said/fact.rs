@@ -47,7 +47,7 @@ const DOUBTS: &[&str] = &[
 /// description, of which the code itself is the better source.
 #[rustfmt::skip]
 const CONTRASTS: &[&str] = &[
-    "not", "n't", "never", "only", "instead", "rather", "already", "always", "must", "requires", "required", "needs", "except", "even", "ignores", "unless", "cannot", "without", "both", "are reported",
+    "not", "n't", "never", "only", "instead", "rather", "already", "always", "must", "requires", "except", "even", "ignores", "unless", "cannot", "without", "both", "are reported",
 ];
 
 /// The fact in a sentence, as a sentence of its own: cue taken off, first letter capital.

@@ -23,7 +23,7 @@ const STANDING: &[&str] = &[
 #[rustfmt::skip]
 const DEICTIC: &[&str] = &[
     "this ", "that ", "these ", "those ", " it ", " it.", " it,", "it's", "it ", "above", "below", "here", "there", "just now", "your last", "the last", "you did", "you just",
-    "again", "can you", "could you", "let's", "lets ", "i think", "i guess", "maybe", "for now", "i'm ", "now ", "next", "one more", "the first", "the second", "the other", " them",
+    "again", "can you", "could you", "let's", "lets ", "i think", "i guess", "maybe", "for now", "i'm ", "now ", "now,", "next", "one more", "the first", "the second", "the other", " them",
     "they ", "plan", "pr ", "please fix", "i see", "?", "screenshot", "<", "http", "image", "review", "commit message", "issue", "linear", "option", "current",
 ];
 
@@ -49,6 +49,13 @@ const ANSWERS: &[&str] = &[
     "the function",
     "sure",
     "thanks",
+];
+
+/// Beginnings of sentences that say what to do.
+#[rustfmt::skip]
+const IMPERATIVES: &[&str] = &[
+    "always", "never", "use ", "don't", "do not", "please", "keep ", "prefer", "avoid", "make sure", "remember", "run ", "only ", "stop ", "no ", "in this repo", "in this project", "from now on",
+    "write ", "add ", "put ", "follow ", "from now",
 ];
 
 /// Whether a message sets right what the agent did just before.
@@ -85,7 +92,10 @@ fn is_wish(sentence: &str) -> bool {
     let padded_has = |it: &str| padded.contains(&format!(" {}", it.trim_start()));
     let standing = STANDING.iter().any(|it| padded_has(it));
     let answers = ANSWERS.iter().any(|it| lower.starts_with(it));
-    standing && !answers && !DEICTIC.iter().any(|it| padded_has(it))
+    let directs = lower.starts_with("we ")
+        || padded.contains(" we ")
+        || IMPERATIVES.iter().any(|it| lower.starts_with(it));
+    standing && directs && !answers && !DEICTIC.iter().any(|it| padded_has(it))
 }
 
 #[cfg(test)]

@@ -26,7 +26,8 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
     }
     for (module, n_edits) in modules {
         let files = paths(pad, first.iter().map(|it| *it.0).take(MAX_FILES));
-        if !module.is_empty() && !files.is_empty() {
+        let of_code = !module.split('/').any(|it| matches!(it, "docs" | "doc" | "plans"));
+        if !module.is_empty() && of_code && !files.is_empty() {
             let evidence = Evidence { files, number: u64::from(n_edits), ..Evidence::default() };
             acc.push(Sighting::new(SignalKind::FileAccess, module, evidence));
         }
