@@ -9,11 +9,13 @@ mod context;
 mod doctor;
 mod edit;
 mod embed;
+mod explain;
 mod export;
 mod flag;
 mod forget;
 mod history;
 mod import;
+mod learn;
 mod licenses;
 mod list;
 mod maintain;
@@ -43,11 +45,13 @@ use crate::output::{Output, count};
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     Remember(remember::RememberArgs),
+    Learn(learn::LearnArgs),
     List(list::ListArgs),
     Search(search::SearchArgs),
     Ask(ask::AskArgs),
     Context(context::ContextArgs),
     Show(show::ShowArgs),
+    Explain(explain::ExplainArgs),
     Edit(edit::EditArgs),
     Pin(pin::PinArgs),
     Flag(flag::FlagArgs),
@@ -98,6 +102,7 @@ impl Command {
                 | Self::Restore(_)
                 | Self::Undo(_)
                 | Self::Import(_)
+                | Self::Learn(_)
         )
     }
 }
@@ -202,11 +207,13 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
     let mut session = Session::open(global, output, &command).await?;
     let code = match command {
         Command::Remember(args) => remember::run(args, &mut session).await,
+        Command::Learn(args) => learn::run(args, &mut session).await,
         Command::List(args) => list::run(args, &session).await,
         Command::Search(args) => search::run(args, &session).await,
         Command::Ask(args) => ask::run(args, &session).await,
         Command::Context(args) => context::run(args, &session).await,
         Command::Show(args) => show::run(args, &session).await,
+        Command::Explain(args) => explain::run(args, &session).await,
         Command::Edit(args) => edit::run(args, &session).await,
         Command::Pin(args) => pin::run(args, &session).await,
         Command::Flag(args) => flag::run(args, &mut session).await,

@@ -21,6 +21,8 @@ mod change;
 mod correct;
 mod undo;
 
+mod learn;
+
 mod carry;
 mod intake;
 mod purge;
@@ -38,6 +40,10 @@ pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
+pub use learn::{
+    Dropped, Explained, Kept, KeptHow, Learned, Standing, Told, TranscriptRead, Witness,
+    transcripts_in,
+};
 pub use models::{Models, Recipe, VectorSource};
 pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
@@ -57,9 +63,9 @@ pub use infer::{
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,
     TextApi, TextConfig, TextProbe, ollama,
 };
-pub use source::{Place, PlaceKind};
+pub use source::{Place, PlaceKind, Transcript};
 pub use store::Error as StoreError;
 pub use store::{
-    Backup, Contents, ENCRYPTION_AVAILABLE, Entry, Filter, Finding, Key, Size, Tally,
-    survive_file_size_limit, write_private,
+    Backup, Contents, ENCRYPTION_AVAILABLE, Entry, Filter, Finding, Key, SessionRow, SightingRow,
+    Size, Tally, TouchedRow, survive_file_size_limit, write_private,
 };

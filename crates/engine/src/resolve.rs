@@ -45,7 +45,7 @@ impl Engine {
     }
 
     /// Memories that share words with the draft and still stand.
-    async fn alike(&self, store: &Store, fresh: &Memory) -> Result<Vec<Memory>, Error> {
+    pub(crate) async fn alike(&self, store: &Store, fresh: &Memory) -> Result<Vec<Memory>, Error> {
         let terms = words::keywords(&fresh.content);
         if terms.is_empty() || !store.exists() {
             return Ok(Vec::new());

@@ -17,6 +17,7 @@ mod faults;
 mod hostile;
 mod identity;
 mod kill;
+mod learning;
 mod manners;
 mod notebook;
 mod providers;

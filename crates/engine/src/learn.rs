@@ -1,0 +1,225 @@
+//! Learning: a finished session becomes sightings, drafts, verdicts and, in one transaction, memories.
+//!
+//! Read (what earlier sessions saw), think (drafts and verdicts, plain calls), write (one batch). A
+//! session that is learned again replaces what it left behind and changes nothing else.
+
+mod compose;
+mod explain;
+mod refresh;
+mod transcript;
+
+use std::collections::HashMap;
+
+use model::{DropReason, Memory, MemoryId, SessionId, SignalKind, Status};
+use observe::{Scratchpad, Session, Sighting};
+use promote::Verdict;
+use store::{Action, Batch, Change, Lesson, SessionRow, SightingRow, Store, TouchedRow};
+
+use crate::admit;
+use crate::change::by_user;
+use crate::{Engine, Error, Reach};
+
+use compose::{Prepared, Reviewed};
+
+pub use explain::{Explained, Told, Witness};
+pub use transcript::{TranscriptRead, transcripts_in};
+
+/// Raised when the same events would teach something else, so that sessions are learned anew.
+const LEARNER: u32 = 1;
+/// The longest task kept, in characters.
+const MAX_TASK: usize = 400;
+
+/// What one session taught.
+#[derive(Clone, Debug)]
+pub struct Learned {
+    pub session: SessionRow,
+    pub standing: Standing,
+    pub kept: Vec<Kept>,
+    pub dropped: Vec<Dropped>,
+}
+
+/// How a session stands to what was learned before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Standing {
+    New,
+    /// It has gone on since it was learned.
+    Grown,
+    /// Nothing has changed since; nothing was written.
+    Known,
+}
+
+/// A memory that was made or strengthened.
+#[derive(Clone, Debug)]
+pub struct Kept {
+    pub signal: SignalKind,
+    pub memory: Memory,
+    pub how: KeptHow,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum KeptHow {
+    Made,
+    /// A memory of the same pattern says it better now.
+    Updated,
+    /// A memory said the same; this session speaks for it, too.
+    Confirmed,
+    /// It takes the place of a memory that said otherwise.
+    Superseded(MemoryId),
+}
+
+/// A candidate that was not kept.
+#[derive(Clone, Debug)]
+pub struct Dropped {
+    pub signal: SignalKind,
+    pub key: String,
+    pub content: Option<String>,
+    pub why: DropReason,
+    pub detail: String,
+}
+
+impl Engine {
+    /// Learns from a finished session.
+    pub async fn learn(&mut self, pad: &Scratchpad) -> Result<Option<Learned>, Error> {
+        self.refuse_closed()?;
+        let Some(session) = observe::session(pad) else { return Ok(None) };
+        let mut sightings = observe::sightings(pad);
+        sightings.iter_mut().for_each(mask);
+        self.learn_session(session, print_of(pad), sightings).await.map(Some)
+    }
+
+    async fn learn_session(
+        &mut self,
+        session: Session,
+        print: String,
+        sightings: Vec<Sighting>,
+    ) -> Result<Learned, Error> {
+        let notebook = self.notebook(Reach::Project).await?;
+        let store = notebook.store;
+        let known = store.session(session.id).await?;
+        let row = session_row(&session, print);
+        let standing = match &known {
+            None => Standing::New,
+            Some(it) if it.print == row.print && it.validated == row.validated => Standing::Known,
+            Some(_) => Standing::Grown,
+        };
+        if standing == Standing::Known {
+            return Ok(Learned { session: row, standing, kept: Vec::new(), dropped: Vec::new() });
+        }
+        let prepared = self.prepare(&store, &session, sightings).await?;
+        let verdicts = compose::judge(&prepared, &session, self.tightening(&store).await?);
+        let reviewed = self.review(&store, &session, prepared, verdicts).await?;
+        let refreshed = self.refresh(&store, &session, &reviewed).await?;
+        self.write_lesson(&store, &session, row, standing, reviewed, refreshed).await
+    }
+
+    /// How much tighter thresholds are here: by how people judged what was learned.
+    async fn tightening(&self, store: &Store) -> Result<u16, Error> {
+        let (all, rejected) = store.judged().await?;
+        Ok(promote::tightening(rejected, all))
+    }
+
+    async fn write_lesson(
+        &self,
+        store: &Store,
+        session: &Session,
+        row: SessionRow,
+        standing: Standing,
+        reviewed: Vec<Reviewed>,
+        mut changes: Vec<Change>,
+    ) -> Result<Learned, Error> {
+        let mut rows = Vec::new();
+        let (mut kept, mut dropped) = (Vec::new(), Vec::new());
+        for it in reviewed {
+            changes.extend(it.changes);
+            let memory = it.kept.as_ref().map(|it| it.memory.id).or(it.memory);
+            rows.push(SightingRow {
+                session: session.id,
+                signal: it.prepared.sighting.signal,
+                key: it.prepared.sighting.key.clone(),
+                times: it.prepared.sighting.n,
+                tainted: it.prepared.sighting.tainted,
+                evidence: it.prepared.sighting.evidence.write(),
+                memory,
+                dropped: it.dropped.as_ref().map(|it| (it.why, it.detail.clone())),
+            });
+            kept.extend(it.kept);
+            dropped.extend(it.dropped);
+        }
+        let files = session.files.iter().map(|it| TouchedRow {
+            path: it.path.clone(),
+            reads: it.reads,
+            edits: it.edits,
+            first_step: it.first_step,
+        });
+        let lesson = Lesson { session: row.clone(), files: files.collect(), sightings: rows };
+        changes.push(Change::Learn(Box::new(lesson)));
+        let batch = Batch {
+            actor: model::Actor::Observer,
+            key: Some(format!("learn {} {} {:?}", session.id, row.print, row.validated)),
+            ..by_user(Action::Promote, self.now, changes)
+        };
+        self.write(store, batch).await?;
+        Ok(Learned { session: row, standing, kept, dropped })
+    }
+}
+
+/// Secrets in what was seen are masked before anything is kept.
+fn mask(sighting: &mut Sighting) {
+    let clean = |text: &mut String| {
+        if !secrets::scan(text).is_empty() {
+            *text = secrets::redact(text).text;
+        }
+    };
+    sighting.evidence.map_texts(clean);
+    clean(&mut sighting.key);
+}
+
+/// Tells whether the events of a session are those that were learned.
+fn print_of(pad: &Scratchpad) -> String {
+    let ended = pad.ended.unwrap_or_default().0;
+    model::fingerprint(&format!("{LEARNER} {} {} {ended}", pad.n_events(), pad.n_steps()))
+}
+
+fn session_row(it: &Session, print: String) -> SessionRow {
+    SessionRow {
+        id: it.id,
+        parent: it.parent,
+        agent: it.agent.clone(),
+        kind: it.kind,
+        outcome: it.outcome,
+        validated: it.validated,
+        task: admit::masked(&it.task, MAX_TASK),
+        started: it.started,
+        ended: it.ended,
+        steps: it.steps,
+        tokens: it.tokens,
+        retries: it.retries,
+        external: it.external.as_ref().map(|it| admit::masked(it, 200)),
+        print,
+    }
+}
+
+/// What earlier sessions saw, by pattern.
+type Earlier = HashMap<(SignalKind, String), Vec<SightingRow>>;
+
+/// Sessions that count: those whose work holds, and those that change nothing and so need no proof.
+fn holding(sessions: Vec<SessionRow>) -> HashMap<SessionId, SessionRow> {
+    let holds = |it: &SessionRow| {
+        it.outcome != model::Outcome::Failure && promote::gate(it.kind).is_open(it.validated, &[])
+    };
+    sessions.into_iter().filter(holds).map(|it| (it.id, it)).collect()
+}
+
+fn is_kept(verdict: &Verdict) -> bool {
+    matches!(verdict, Verdict::Keep { .. })
+}
+
+/// Whether a memory may still be strengthened: what a person took away stays away.
+fn stands(memory: &Memory) -> bool {
+    !matches!(memory.status(), Status::Deleted | Status::Deprecated)
+}
+
+/// What is prepared for judging, and what becomes of it, share this.
+fn content_of(prepared: &Prepared) -> Option<String> {
+    prepared.draft.as_ref().map(|it| it.content.clone())
+}

@@ -1,0 +1,127 @@
+//! Transcripts: found, recognised, and folded piece by piece.
+
+use std::path::Path;
+
+use agents::{Counts, Cutter, Dialect, Origin, Reader, recognise};
+use model::{Envelope, Timestamp};
+use observe::Scratchpad;
+use source::Transcript;
+
+use crate::{Engine, Error};
+
+/// Bytes that are looked at to recognise a format and find the first moment.
+const HEAD: usize = 128 << 10;
+
+/// A transcript that was read.
+#[derive(Clone, Debug)]
+pub struct TranscriptRead {
+    pub pad: Scratchpad,
+    pub dialect: &'static str,
+    pub bytes: u64,
+    pub lines: u64,
+    /// Lines that were damaged or too long; the rest is intact.
+    pub damaged: u64,
+    /// Strings that were cut for their length.
+    pub cut: u64,
+}
+
+/// What the beginning of a file says.
+struct Start {
+    dialect: Dialect,
+    at: Timestamp,
+    cwd: Option<String>,
+}
+
+impl Engine {
+    /// The transcripts of this project that hosts keep below `home`, oldest first. Those that were
+    /// started somewhere else are left out.
+    pub fn transcripts(&self, home: &Path) -> Vec<Transcript> {
+        let root = self.place.root.to_string_lossy().into_owned();
+        let own =
+            |it: &Start| it.cwd.as_deref().is_none_or(|cwd| Path::new(cwd).starts_with(&root));
+        sorted(source::transcripts(home, &self.place.root), own)
+    }
+
+    /// Reads a transcript and folds it; `None` for a file that is none.
+    pub fn read_transcript(
+        &self,
+        transcript: &Transcript,
+    ) -> Result<Option<TranscriptRead>, Error> {
+        let Some(start) = start(transcript) else { return Ok(None) };
+        let origin = Origin {
+            project: Some(self.place.root.to_string_lossy().into_owned()),
+            name: transcript
+                .path
+                .file_stem()
+                .map(|it| it.to_string_lossy().into_owned())
+                .unwrap_or_default(),
+            subagent: transcript.subagent.clone(),
+        };
+        let mut reader = Reader::new(start.dialect, origin);
+        let mut cutter = Cutter::new(start.dialect.is_json());
+        let mut pad = Scratchpad::new();
+        let (mut events, mut bytes) = (Vec::new(), 0_u64);
+        source::pieces(&transcript.path, |piece| {
+            bytes += piece.len() as u64;
+            cutter.feed(piece, |line| reader.line(&mut events, line));
+            fold(&mut pad, &mut events);
+            true
+        })?;
+        cutter.finish(|line| reader.line(&mut events, line));
+        reader.finish(&mut events);
+        fold(&mut pad, &mut events);
+        let Counts { lines, damaged, .. } = reader.counts();
+        Ok(Some(TranscriptRead {
+            pad,
+            dialect: start.dialect.slug(),
+            bytes,
+            lines,
+            damaged: damaged + cutter.n_dropped,
+            cut: cutter.n_cut,
+        }))
+    }
+}
+
+/// Transcripts at paths that were given, oldest first, whichever project they are of.
+pub fn transcripts_in(paths: &[std::path::PathBuf]) -> Result<Vec<Transcript>, Error> {
+    let mut acc = Vec::new();
+    for path in paths {
+        acc.extend(source::transcripts_at(path)?);
+    }
+    acc.dedup();
+    Ok(sorted(acc, |_| true))
+}
+
+fn fold(pad: &mut Scratchpad, events: &mut Vec<Envelope>) {
+    for event in events.drain(..) {
+        pad.observe(&event);
+    }
+}
+
+fn sorted(found: Vec<Transcript>, wanted: impl Fn(&Start) -> bool) -> Vec<Transcript> {
+    let started = |it: Transcript| start(&it).filter(|it| wanted(it)).map(|start| (start.at, it));
+    let mut acc: Vec<(Timestamp, Transcript)> = found.into_iter().filter_map(started).collect();
+    acc.sort();
+    acc.into_iter().map(|it| it.1).collect()
+}
+
+/// What the beginning of a file says; `None` when it is no transcript.
+fn start(transcript: &Transcript) -> Option<Start> {
+    let mut head = Vec::new();
+    let read = source::pieces(&transcript.path, |piece| {
+        head.extend_from_slice(&piece[..piece.len().min(HEAD)]);
+        head.len() < HEAD
+    });
+    read.ok()?;
+    let dialect = recognise(&head)?;
+    let mut reader = Reader::new(dialect, Origin::default());
+    let mut cutter = Cutter::new(dialect.is_json());
+    let mut events = Vec::new();
+    cutter.feed(&head, |line| reader.line(&mut events, line));
+    let at = events.iter().map(|it| it.at).find(|it| it.0 > 0).unwrap_or_default();
+    let cwd = events.iter().find_map(|it| match &it.event {
+        model::Event::SessionStart(start) => Some(start.project_root.clone()),
+        _ => None,
+    });
+    Some(Start { dialect, at, cwd: cwd.filter(|it| !it.is_empty()) })
+}
