@@ -16,6 +16,7 @@ mod report;
 mod secrets;
 mod signals;
 mod transcripts;
+mod worth_reading;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -47,6 +48,11 @@ const TASKS: &[Task] = &[
         name: "signals",
         about: "facts and corrections in transcripts, against labels",
         run: signals::run,
+    },
+    Task {
+        name: "worth-reading",
+        about: "learn from real sessions; every memory was read and tagged",
+        run: worth_reading::run,
     },
 ];
 

@@ -17,7 +17,6 @@ pub(crate) struct Transcript {
     pub(crate) repo: String,
     pub(crate) format: String,
     pub(crate) start: Timestamp,
-    pub(crate) cwd: String,
     pub(crate) file: std::path::PathBuf,
 }
 
@@ -34,7 +33,6 @@ pub(crate) fn manifest(data: &Path) -> anyhow::Result<Vec<Transcript>> {
             repo: word(row, "source_repo"),
             format: word(row, "format"),
             start: agents::parse_time(&row["start"]).unwrap_or_default(),
-            cwd: word(row, "cwd"),
             file: folder.join(word(row, "file")),
         })
         .collect();
