@@ -11,6 +11,7 @@
 
 mod corpus;
 mod data;
+mod errors;
 mod recall;
 mod report;
 mod secrets;
@@ -48,6 +49,11 @@ const TASKS: &[Task] = &[
         name: "signals",
         about: "facts and corrections in transcripts, against labels",
         run: signals::run,
+    },
+    Task {
+        name: "errors",
+        about: "recurring errors covered by a short outlook at the start of a session",
+        run: errors::run,
     },
     Task {
         name: "worth-reading",

@@ -9,6 +9,7 @@ mod names;
 mod config;
 mod fingerprint;
 mod imports;
+mod outlook;
 pub mod said;
 mod sentence;
 pub mod shell;
@@ -32,9 +33,10 @@ pub use draft::{Draft, Seen, Support, draft};
 pub use fingerprint::{Failure, failure, is_generic, normalised};
 pub use journal::{Folded, fold};
 pub use names::{Name, Names};
+pub use outlook::{MAX_OUTLOOK, outlook};
 pub use scratchpad::{
     Call, Does, FailureAt, Listing, MAX_CALLS, MAX_NOTES, Message, Remark, RemarkKind, Scratchpad,
-    State, Tokens, Touch, Trouble, Undone,
+    State, Stumble, Tokens, Touch, Trouble, Undone,
 };
 pub use sentence::{code_words, names_code, sentences};
 pub use session::{FileRow, Session, session};

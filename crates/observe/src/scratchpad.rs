@@ -48,6 +48,8 @@ pub struct Scratchpad {
     /// What calls did to files, in order; a call's touches are consecutive.
     pub touches: Vec<Touch>,
     pub failures: Vec<FailureAt>,
+    /// Every call that failed, with the beginning of what it answered.
+    pub stumbles: Vec<Stumble>,
     pub remarks: Vec<Remark>,
     pub messages: Vec<Message>,
     pub listings: Vec<Listing>,
@@ -84,6 +86,16 @@ pub struct FailureAt {
     pub shown: String,
     /// What the agent said to it.
     pub reply: String,
+}
+
+/// A call that failed, as far as the next session should expect it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Stumble {
+    pub at: Timestamp,
+    /// The program and its subcommand, or the tool.
+    pub head: String,
+    /// How the answer began, without what is accidental in it.
+    pub beginning: String,
 }
 
 /// Something said that may become a memory.

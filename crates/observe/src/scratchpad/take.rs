@@ -4,10 +4,11 @@ use model::{External, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolRes
 
 use super::{
     Call, Does, FailureAt, Listing, MAX_CALLS, MAX_FAILURES, MAX_LISTINGS, MAX_MESSAGES,
-    MAX_REMARKS, Message, Remark, RemarkKind, Scratchpad, State, Touch, Undone, mark,
+    MAX_REMARKS, Message, Remark, RemarkKind, Scratchpad, State, Stumble, Touch, Undone, mark,
 };
 use crate::fingerprint::failure;
 use crate::imports;
+use crate::outlook;
 use crate::said;
 use crate::sentence::{MAX_SENTENCE, sentences};
 use crate::shell::{self, Deed};
@@ -244,12 +245,14 @@ impl Scratchpad {
     }
 
     fn fail(&mut self, number: u32, call: Call, result: &ToolResult) {
-        if self.failures.len() >= MAX_FAILURES {
+        if self.failures.len() >= MAX_FAILURES || self.stumbles.len() >= MAX_FAILURES {
             return;
         }
         let class = call
             .command
             .map_or_else(|| result.tool.slug().into_owned(), |it| shell::head(self.names.text(it)));
+        let (at, beginning) = (call.at, outlook::beginning(result.excerpt.as_str()));
+        self.stumbles.push(Stumble { at, head: class.clone(), beginning });
         if let Some(failure) = failure(&class, result.excerpt.as_str()) {
             self.failures.push(FailureAt {
                 call: number,
