@@ -17,6 +17,10 @@ mod path;
 mod dialect;
 mod reader;
 
+mod connect;
+mod hook;
+mod spans;
+
 mod aider;
 mod claude_code;
 mod codex;
@@ -28,8 +32,10 @@ mod opencode;
 mod specstory;
 mod swe_agent;
 
+pub use connect::{Unfit, connected, disconnected};
 pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, recognise};
+pub use hook::{Heard, Moment, answer as hook_answer, hear};
 pub use log::Counts;
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;

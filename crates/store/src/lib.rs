@@ -15,6 +15,7 @@ mod occurrences;
 mod query;
 mod row;
 mod schema;
+mod shown;
 mod stamp;
 
 mod apply;
@@ -66,5 +67,6 @@ pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private
 pub use outline::{News, Outline, Position};
 pub use projects::PlaceRow;
 pub use row::DamagedRow;
+pub use shown::ShownLog;
 pub use store::{Size, Store};
 pub use vectors::{Code, Embedding, Part};
