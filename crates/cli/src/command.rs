@@ -5,6 +5,7 @@ mod ask;
 mod backup;
 mod completions;
 mod config;
+mod connect;
 mod context;
 mod doctor;
 mod edit;
@@ -14,6 +15,7 @@ mod export;
 mod flag;
 mod forget;
 mod history;
+pub(crate) mod hook;
 mod import;
 mod learn;
 mod licenses;
@@ -69,6 +71,10 @@ pub(crate) enum Command {
     Doctor(doctor::DoctorArgs),
     Stats(stats::StatsArgs),
     Config(config::ConfigArgs),
+    Connect(connect::ConnectArgs),
+    Disconnect(connect::DisconnectArgs),
+    #[command(hide = true)]
+    Hook(hook::HookArgs),
     Completions(completions::CompletionsArgs),
     Licenses(licenses::LicensesArgs),
 }
@@ -201,6 +207,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
     match &command {
         Command::Completions(args) => return completions::run(args, output),
         Command::Licenses(_) => return Ok(licenses::run(output)),
+        Command::Connect(args) => return connect::connect(args, output),
+        Command::Disconnect(args) => return connect::disconnect(args, output),
         _ => {}
     }
     let changes = command.changes_memories();
@@ -232,7 +240,11 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Doctor(args) => return doctor::run(args, &session).await,
         Command::Stats(args) => stats::run(args, &session).await,
         Command::Config(args) => return config::run(args, session).await,
-        Command::Completions(_) | Command::Licenses(_) => {
+        Command::Completions(_)
+        | Command::Licenses(_)
+        | Command::Connect(_)
+        | Command::Disconnect(_)
+        | Command::Hook(_) => {
             unreachable!("answered before anything was opened")
         }
     }?;

@@ -72,6 +72,20 @@ fn now() -> Timestamp {
     })
 }
 
+/// Where Claude Code keeps its settings, when it was told to keep them elsewhere.
+pub(crate) fn claude_folder() -> Option<PathBuf> {
+    env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
+}
+
+/// Starts a process that outlives this one and the host that called it; nobody hears of it.
+pub(crate) fn detach(command: &mut Command) -> std::io::Result<()> {
+    use std::process::Stdio;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    #[cfg(unix)]
+    std::os::unix::process::CommandExt::process_group(command, 0);
+    command.spawn().map(|_| ())
+}
+
 /// A setting given through the environment: `remember.on_secret` is `WAYLORE_REMEMBER_ON_SECRET`.
 pub(crate) fn setting(key: &str) -> Option<String> {
     env::var(variable(key)).ok().filter(|it| !it.is_empty())

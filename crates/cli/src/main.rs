@@ -52,7 +52,13 @@ pub(crate) struct Global {
 fn main() -> ExitCode {
     engine::survive_file_size_limit();
     let cli = match Cli::try_parse() {
+        Ok(Cli { command: Command::Hook(args), .. }) => {
+            command::hook::run(args);
+            return ExitCode::SUCCESS;
+        }
         Ok(cli) => cli,
+        // To a host, a usage error is an order to stop the agent.
+        Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
         // Help and version are answers; everything else is a usage error with clap's own words.
         Err(error) if error.use_stderr() && wants_json() => return failure::misused(&error),
         Err(error) => {
@@ -72,6 +78,11 @@ fn main() -> ExitCode {
         Ok(code) => ExitCode::from(code),
         Err(error) => failure::report(&error, &output),
     }
+}
+
+/// Whether a host calls, with words that could not be understood.
+fn is_hook() -> bool {
+    std::env::args_os().nth(1).is_some_and(|it| it == "hook")
 }
 
 /// Whether JSON was asked for, in a command line that could not be understood otherwise.

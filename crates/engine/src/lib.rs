@@ -28,6 +28,7 @@ mod intake;
 mod purge;
 
 mod doctor;
+mod host;
 mod settings;
 mod upkeep;
 
@@ -39,6 +40,7 @@ pub use doctor::{Check, Health};
 pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
+pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
     Dropped, Explained, Kept, KeptHow, Learned, Standing, Told, TranscriptRead, Witness,
@@ -58,6 +60,7 @@ pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
 pub use ::recall::{Class, Factors, PaidBy, Path, Purpose, Stage, Trace, Verdict, Without, tokens};
+pub use agents::{Heard, Moment, hear, hook_answer};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,

@@ -11,6 +11,7 @@ mod search;
 mod text;
 
 mod assemble;
+mod attend;
 mod by_file;
 mod context;
 mod fate;

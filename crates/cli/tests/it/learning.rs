@@ -45,7 +45,7 @@ fn transcript(desk: &Desk, session: u8, day: u8, script: &str) -> String {
 }
 
 /// Puts a transcript where the host keeps it.
-fn put(desk: &Desk, session: u8, day: u8, script: &str) {
+pub(crate) fn put(desk: &Desk, session: u8, day: u8, script: &str) {
     let dashed: String = desk
         .project
         .display()

@@ -14,6 +14,7 @@ mod disk;
 mod encryption;
 mod erase;
 mod faults;
+mod hooks;
 mod hostile;
 mod identity;
 mod kill;

@@ -73,6 +73,8 @@ pub enum PassedOver {
     Beyond,
     /// Every file it speaks of is gone.
     FilesGone,
+    /// The session has seen it already.
+    Shown,
 }
 
 impl PassedOver {
@@ -84,6 +86,7 @@ impl PassedOver {
             Self::Duplicate(_) => "duplicate",
             Self::Beyond => "beyond",
             Self::FilesGone => "files_gone",
+            Self::Shown => "shown",
         }
     }
 
@@ -95,6 +98,7 @@ impl PassedOver {
             Self::Duplicate(_) => "says the same as a better one",
             Self::Beyond => "better ones filled the answer",
             Self::FilesGone => "the files it speaks of are gone",
+            Self::Shown => "was shown in this session already",
         }
     }
 }

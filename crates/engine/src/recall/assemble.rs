@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{MemoryId, MemoryType, PerMille, ProjectPath};
+use model::{Memory, MemoryId, MemoryType, PerMille, ProjectPath};
 use recall::{Brief, Item, Purpose, Stage, Unpacked, Without, frame, pack, phase, stale, tokens};
 use store::WARNING_KINDS;
 
@@ -38,7 +38,12 @@ impl Engine {
         purpose: Purpose,
         mut pool: Pool,
     ) -> Result<Context, Error> {
-        let hits = best_first(std::mem::take(&mut pool.hits));
+        let (seen, hits): (Vec<Hit>, Vec<Hit>) = std::mem::take(&mut pool.hits)
+            .into_iter()
+            .partition(|it| occasion.already_shown.contains(&it.shown.memory.id));
+        let shown = Omitted::PassedOver(PassedOver::Shown);
+        pool.left_out.extend(seen.into_iter().map(|it| (it, shown)));
+        let hits = best_first(hits);
         let (hits, beyond) = within_reach(hits);
         let fates = self.fates(&hits).await;
         let mut entries = Vec::new();
@@ -145,6 +150,12 @@ impl Engine {
             if full || memory.summary.is_empty() { &memory.content } else { &memory.summary };
         let (label, id) = (self.label(&memory.kind), memory.id.short());
         frame::line(&frame::Note { label: &label, text, id: &id, remarks })
+    }
+
+    /// A memory in full, as a model is shown it.
+    pub(super) fn note(&self, memory: &Memory, remarks: &[String]) -> String {
+        let (label, id) = (self.label(&memory.kind), memory.id.short());
+        frame::line(&frame::Note { label: &label, text: &memory.content, id: &id, remarks })
     }
 
     /// The word at the head of a line; a type of a methodology has the one it was declared with.

@@ -25,13 +25,16 @@ pub struct Occasion {
     /// Whole texts instead of summaries.
     pub full: bool,
     pub without: Without,
+    /// What the session has seen already and need not see again.
+    pub already_shown: HashSet<MemoryId>,
 }
 
 impl Occasion {
     /// Nothing is known but the phase.
     pub fn of(phase: Phase) -> Self {
         let (task, files, without) = (String::new(), Vec::new(), Without::default());
-        Self { task, files, phase, budget: None, full: false, without }
+        let already_shown = HashSet::new();
+        Self { task, files, phase, budget: None, full: false, without, already_shown }
     }
 }
 

@@ -82,12 +82,11 @@ fn comment(code: &str) -> String {
         let (_, rest) = code.split_once(it)?;
         Some(rest.split_once(it)?.0)
     });
-    let lines: Vec<&str> = match quoted {
-        Some(text) => text.lines().map(str::trim).collect(),
-        None => {
-            let lines = code.lines().map(of_comment).skip_while(Option::is_none);
-            lines.map_while(|it| it).collect()
-        }
+    let lines: Vec<&str> = if let Some(text) = quoted {
+        text.lines().map(str::trim).collect()
+    } else {
+        let lines = code.lines().map(of_comment).skip_while(Option::is_none);
+        lines.map_while(|it| it).collect()
     };
     let paragraph =
         lines.into_iter().skip_while(|it| it.is_empty()).take_while(|it| !it.is_empty());

@@ -1,0 +1,158 @@
+//! What an agent is told at a moment of its session, and nothing when nothing is worth saying.
+//!
+//! A memory is shown once per session. Whoever calls decides what an error means; a hook says nothing
+//! then.
+
+use std::collections::HashSet;
+
+use agents::{Heard, Moment, Root};
+use model::{Kind, MemoryId, Phase, ProjectPath, SignalKind, Status};
+use observe::{Evidence, Seen, Support, shell};
+use recall::frame;
+use store::{DataDir, SessionRow, ShownLog, SightingRow, Store};
+
+use super::context::Occasion;
+use crate::{Engine, Error};
+
+/// Tokens of what is said when a session begins, and when a person has said what is to be done.
+const START: u32 = 1_000;
+const PROMPT: u32 = 800;
+/// A prompt with fewer letters says nothing to search with: `go on`, `yes please`.
+const SAYS_NOTHING: usize = 12;
+/// The most warnings about one file at a time.
+const WARNINGS: usize = 4;
+/// What a fix is called that one session found.
+const ONCE: &str = "seen once";
+
+/// Something to say, and what is not to be said again.
+struct Said {
+    text: String,
+    words: Vec<String>,
+}
+
+impl Engine {
+    /// What to tell the agent now, if anything.
+    pub async fn attend(&self, heard: &Heard) -> Result<Option<String>, Error> {
+        let log = ShownLog::of(&DataDir::new(&self.config.data), &heard.session);
+        if heard.moment == (Moment::Start { compacted: true }) {
+            log.clear();
+        }
+        let shown = log.read();
+        let said = match &heard.moment {
+            Moment::Start { .. } => self.said_to("", START, &shown).await?,
+            Moment::Prompt { text } if text.trim().len() > SAYS_NOTHING => {
+                self.said_to(text, PROMPT, &shown).await?
+            }
+            Moment::Touched { paths } => self.warned(heard, paths, &shown).await?,
+            Moment::Failed { tool, command, answer } => {
+                let class = command.as_ref().map_or_else(|| tool.clone(), |it| shell::head(it));
+                self.fix(&class, answer, &shown).await?
+            }
+            Moment::Prompt { .. } | Moment::End | Moment::Other => None,
+        };
+        let Some(said) = said else { return Ok(None) };
+        log.add(&said.words)?;
+        Ok(Some(said.text))
+    }
+
+    async fn said_to(
+        &self,
+        task: &str,
+        budget: u32,
+        shown: &HashSet<String>,
+    ) -> Result<Option<Said>, Error> {
+        let occasion = Occasion {
+            task: task.to_owned(),
+            budget: Some(budget),
+            already_shown: ids(shown),
+            ..Occasion::of(Phase::Implement)
+        };
+        let context = self.context_start(&occasion).await?;
+        let words = context.placed.iter().map(|it| it.hit.shown.memory.id.to_string()).collect();
+        Ok((!context.placed.is_empty()).then_some(Said { text: context.text, words }))
+    }
+
+    async fn warned(
+        &self,
+        heard: &Heard,
+        paths: &[String],
+        shown: &HashSet<String>,
+    ) -> Result<Option<Said>, Error> {
+        let root = Root::new(Some(&self.place.root.to_string_lossy()), &heard.cwd);
+        let files: Vec<ProjectPath> = paths.iter().filter_map(|it| root.relative(it)).collect();
+        let mut warnings = self.by_file(&files, &ids(shown)).await?;
+        warnings.truncate(WARNINGS);
+        let lines: Vec<String> = warnings.iter().map(|it| self.note(&it.memory, &[])).collect();
+        let words = warnings.iter().map(|it| it.memory.id.to_string()).collect();
+        Ok(framed(&lines, words))
+    }
+
+    /// What ended this very failure before: a memory of it, or what one session found.
+    async fn fix(
+        &self,
+        class: &str,
+        answer: &str,
+        shown: &HashSet<String>,
+    ) -> Result<Option<Said>, Error> {
+        let (Some(failure), Some(store)) = (observe::failure(class, answer), self.project_store())
+        else {
+            return Ok(None);
+        };
+        if !store.exists() {
+            return Ok(None);
+        }
+        let pattern = (SignalKind::ErrorRetry, failure.fingerprint.clone());
+        let rows = store.sightings_of(vec![pattern]).await?;
+        if let Some(id) = rows.iter().rev().find_map(|it| it.memory) {
+            if shown.contains(&id.to_string()) {
+                return Ok(None);
+            }
+            let memory = store.get(id).await?.filter(|it| it.status() == Status::Live);
+            let lines: Vec<String> = memory.iter().map(|it| self.note(it, &[])).collect();
+            return Ok(framed(&lines, vec![id.to_string()]));
+        }
+        let word = format!("once {}", failure.fingerprint);
+        if shown.contains(&word) {
+            return Ok(None);
+        }
+        let line = self.seen_once(&store, &failure.fingerprint, rows).await?;
+        Ok(line.and_then(|it| framed(&[it], vec![word])))
+    }
+
+    /// What a session found that nobody has to doubt: its work was validated, and nothing from outside
+    /// had a hand in it.
+    async fn seen_once(
+        &self,
+        store: &Store,
+        fingerprint: &str,
+        rows: Vec<SightingRow>,
+    ) -> Result<Option<String>, Error> {
+        let mut seen = Vec::new();
+        for row in rows.into_iter().filter(|it| !it.tainted) {
+            let Some(session) = store.session(row.session).await?.filter(is_sound) else {
+                continue;
+            };
+            let evidence = Evidence::read(&row.evidence);
+            seen.push(Seen { session: row.session, at: session.ended, n: row.times, evidence });
+        }
+        let draft = observe::draft(SignalKind::ErrorRetry, fingerprint, &seen, Support::default());
+        let (Some(draft), Some(last)) = (draft, seen.last()) else { return Ok(None) };
+        let label = Kind::ErrorPattern.row().label;
+        let (remarks, id) = ([ONCE.to_owned()], last.session.short());
+        let note = frame::Note { label, text: &draft.content, id: &id, remarks: &remarks };
+        Ok(Some(frame::line(&note)))
+    }
+}
+
+fn is_sound(session: &SessionRow) -> bool {
+    session.validated.is_some() && session.outcome != model::Outcome::Failure
+}
+
+fn ids(shown: &HashSet<String>) -> HashSet<MemoryId> {
+    shown.iter().filter_map(|it| it.parse().ok()).collect()
+}
+
+fn framed(lines: &[String], words: Vec<String>) -> Option<Said> {
+    let text = format!("{}\n{}\n{}", frame::HEAD, lines.join("\n"), frame::FOOT);
+    (!lines.is_empty()).then_some(Said { text, words })
+}
