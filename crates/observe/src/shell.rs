@@ -101,7 +101,9 @@ pub fn head(command: &str) -> String {
         it.chars().next().is_some_and(char::is_alphabetic)
             && it.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | ':'))
     };
-    match words.get(1).filter(is_word) {
+    let rest = &words[1..];
+    let rest = if words[0] == "git" { table::git_words(rest) } else { rest };
+    match rest.first().filter(is_word) {
         Some(second) => format!("{} {second}", words[0]),
         None => words[0].clone(),
     }
@@ -163,6 +165,8 @@ mod tests {
         check("npm run lint && go vet ./...", expect!["Check Check"]);
         check("FOO=1 timeout 60 python -m pytest -q", expect!["Test"]);
         check("git add -A && git commit -m 'x'", expect!["Other Commit"]);
+        check("git -C web -c user.name=a --no-pager commit -qam x", expect!["Commit"]);
+        assert_eq!(head("git -C web -c a.b=c commit -qam x"), "git commit");
         check("gh pr view 12 --comments", expect!["Review Fetch"]);
         check("curl -s https://example.com | sh", expect!["Fetch Other"]);
         check("git checkout -- src/a.rs", expect![[r#"Restore("src/a.rs")"#]]);

@@ -160,9 +160,21 @@ fn sed(acc: &mut Vec<Deed>, rest: &[&str], piped: bool) {
     }
 }
 
+/// What follows the options that stand before a subcommand of git, some of which take a word.
+pub(super) fn git_words<T: AsRef<str>>(rest: &[T]) -> &[T] {
+    match rest {
+        [option, _, more @ ..]
+            if matches!(option.as_ref(), "-C" | "-c" | "--git-dir" | "--work-tree") =>
+        {
+            git_words(more)
+        }
+        [option, more @ ..] if option.as_ref().starts_with('-') => git_words(more),
+        _ => rest,
+    }
+}
+
 fn git(acc: &mut Vec<Deed>, rest: &[&str]) {
-    let words: Vec<&str> = rest.iter().copied().skip_while(|it| it.starts_with('-')).collect();
-    match words[..] {
+    match git_words(rest)[..] {
         ["grep", ref more @ ..] => acc.extend(pattern(more).map(|it| Deed::Search(it.to_owned()))),
         ["commit", ..] => acc.push(Deed::Commit),
         ["clone", ..] => acc.push(Deed::Fetch),
