@@ -6,6 +6,7 @@ mod kit;
 mod server;
 
 mod carry;
+mod claude;
 mod clock;
 mod context;
 mod crowd;

@@ -20,6 +20,8 @@ pub(crate) struct Seen {
 
 pub(crate) enum Reply {
     Json(Value),
+    /// A stream of events, all at once.
+    Events(String),
     /// A status and a body of any kind, said to be JSON.
     Raw(u16, String),
     /// Nothing, until nobody listens.
@@ -110,8 +112,13 @@ fn attend(mut stream: TcpStream, list: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen)
     let mut reader = BufReader::new(stream.try_clone().unwrap());
     while let Some(seen) = read(&mut reader) {
         list.lock().unwrap().push(seen.clone());
+        let mut kind = "application/json";
         let (status, body) = match answer(&seen) {
             Reply::Json(body) => (200, body.to_string()),
+            Reply::Events(body) => {
+                kind = "text/event-stream";
+                (200, body)
+            }
             Reply::Raw(status, body) => (status, body),
             Reply::Silence => {
                 let _ = stream.read(&mut [0]);
@@ -120,7 +127,7 @@ fn attend(mut stream: TcpStream, list: &Mutex<Vec<Seen>>, answer: &dyn Fn(&Seen)
         };
         let length = body.len();
         let head = format!(
-            "HTTP/1.1 {status} X\r\ncontent-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+            "HTTP/1.1 {status} X\r\ncontent-type: {kind}\r\ncontent-length: {length}\r\n\r\n"
         );
         // Whoever hangs up in the middle of an answer has heard enough.
         if stream.write_all(format!("{head}{body}").as_bytes()).is_err() {

