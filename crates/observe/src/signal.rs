@@ -34,8 +34,8 @@ pub use parallel_conflict::parallel_conflicts;
 
 type Detector = fn(&mut Vec<Sighting>, &Scratchpad);
 
-/// Order is the order of the report. A conflict of parallel agents needs several scratchpads and
-/// stands beside this table.
+/// Order is the order of the report. A conflict of parallel agents needs their siblings, which only the
+/// index across sessions knows, and stands beside this table.
 const DETECTORS: &[Detector] = &[
     file_access::detect,
     co_access::detect,

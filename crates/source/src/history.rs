@@ -23,6 +23,20 @@ pub fn unmerged(place: &Place) -> Option<Vec<String>> {
     Some(text.lines().map(str::to_owned).collect())
 }
 
+/// The files that commits of HEAD between two moments (in seconds) changed, each once; `None` where there is
+/// no history to ask.
+pub fn committed(place: &Place, since: i64, until: i64) -> Option<Vec<String>> {
+    let (since, until) = (format!("--since=@{since}"), format!("--until=@{until}"));
+    let args =
+        ["log", "--no-renames", "--name-only", "--format=", "-z", &since, &until, "HEAD", "--"];
+    let text = git::ask(place.git_dir.as_deref()?, &args)?;
+    let mut res: Vec<String> =
+        text.split('\0').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect();
+    res.sort();
+    res.dedup();
+    Some(res)
+}
+
 /// The files that differ between `commit` and what is checked out, renames followed. A file without
 /// lines, such as an image, counts as wholly changed. `None`: not known, for example because the
 /// commit is not here.

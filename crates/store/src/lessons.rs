@@ -18,8 +18,9 @@ use crate::{Error, Store};
 pub(crate) use statements::STATEMENTS;
 pub(crate) use statements::TEXTS;
 use statements::{
-    COUPLED, DROP_FILES, DROP_SIGHTINGS, EDITING, EDITORS, FILES, FORGET, HAS_LESSONS, IN_SESSION,
-    JUDGED, LINK, OF_MEMORY, OF_PATTERN, PUT_FILE, PUT_SESSION, PUT_SIGHTING, SESSION, SESSIONS,
+    COUPLED, DROP_FILES, DROP_SIGHTINGS, EDITED_BY_CHILDREN, EDITING, EDITORS, FILES, FORGET,
+    HAS_LESSONS, IN_SESSION, JUDGED, LINK, OF_MEMORY, OF_PATTERN, PUT_FILE, PUT_SESSION,
+    PUT_SIGHTING, SESSION, SESSIONS,
 };
 
 /// A session as it is kept.
@@ -202,6 +203,20 @@ impl Store {
         let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
         let rows = self.read(move |db| db.select(&COUPLED, &[], read)).await?;
         Ok(rows.into_iter().filter_map(|it| Some((it.0, MemoryId::from_bytes(&it.1)?))).collect())
+    }
+
+    /// What each session with this parent edited.
+    pub async fn edited_by_children(
+        &self,
+        parent: SessionId,
+    ) -> Result<Vec<(SessionId, ProjectPath)>, Error> {
+        let rows = self.read(move |db| {
+            db.select(&EDITED_BY_CHILDREN, &[&parent.0.as_bytes().as_slice()], |row| {
+                Ok((session_id(&row.get::<_, Vec<u8>>(0)?), row.get::<_, String>(1)?))
+            })
+        });
+        let read = |it: (SessionId, String)| Some((it.0, ProjectPath::parse(&it.1).ok()?));
+        Ok(rows.await?.into_iter().filter_map(read).collect())
     }
 
     /// How many memories were learned by observing, and how many of them people took away.

@@ -17,6 +17,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &OF_MEMORY,
     &EDITORS,
     &JUDGED,
+    &EDITED_BY_CHILDREN,
     &COUPLED,
     &EDITING,
     &FILES,
@@ -118,6 +119,11 @@ pub(super) const JUDGED: Query = both(
 pub(super) const COUPLED: Query = both(
     "coupled",
     "SELECT DISTINCT key, memory FROM sightings WHERE signal = 'co_access' AND memory IS NOT NULL ORDER BY key",
+);
+pub(super) const EDITED_BY_CHILDREN: Query = both(
+    "edited_by_children",
+    "SELECT f.session, f.path FROM sessions s JOIN session_files f ON f.session = s.id \
+     WHERE s.parent = ?1 AND f.edits > 0 ORDER BY f.session, f.path",
 );
 pub(super) const HAS_LESSONS: Query =
     both("has_lessons", "SELECT count(*) FROM sqlite_schema WHERE name = 'sightings'");

@@ -18,6 +18,7 @@ CREATE TABLE sessions (
   print     TEXT NOT NULL
 ) STRICT;
 CREATE INDEX sessions_ended ON sessions (ended);
+CREATE INDEX sessions_parent ON sessions (parent);
 
 CREATE TABLE session_files (
   session    BLOB NOT NULL,
