@@ -5,6 +5,7 @@
 
 mod compose;
 mod explain;
+mod family;
 mod refresh;
 mod transcript;
 
@@ -82,19 +83,21 @@ impl Engine {
     pub async fn learn(&mut self, pad: &Scratchpad) -> Result<Option<Learned>, Error> {
         self.refuse_closed()?;
         let Some(session) = observe::session(pad) else { return Ok(None) };
-        let mut sightings = observe::sightings(pad);
-        sightings.iter_mut().for_each(mask);
+        let sightings = observe::sightings(pad);
         self.learn_session(session, print_of(pad), sightings).await.map(Some)
     }
 
     async fn learn_session(
         &mut self,
-        session: Session,
+        mut session: Session,
         print: String,
-        sightings: Vec<Sighting>,
+        mut sightings: Vec<Sighting>,
     ) -> Result<Learned, Error> {
         let notebook = self.notebook(Reach::Project).await?;
         let store = notebook.store;
+        session.validated = self.validated(&store, &session).await?;
+        sightings.extend(family::conflicts(&store, &session).await?);
+        sightings.iter_mut().for_each(mask);
         let known = store.session(session.id).await?;
         let row = session_row(&session, print);
         let standing = match &known {

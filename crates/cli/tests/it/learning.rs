@@ -219,3 +219,60 @@ fn what_is_no_transcript_is_left_and_damage_is_counted() {
     let missing = desk.run(&["learn", "--from", "/no/such/folder"]);
     assert_ne!(missing.code, 0, "{missing:?}");
 }
+
+#[test]
+fn subagents_that_edit_one_file_are_a_trap_worth_knowing() {
+    let desk = Desk::new();
+    put(&desk, 1, 1, "user do both\nedit main.rs\nrun cargo test\n");
+    let dashed: String = desk
+        .project
+        .display()
+        .to_string()
+        .chars()
+        .map(|it| if it.is_ascii_alphanumeric() { it } else { '-' })
+        .collect();
+    let folder = desk.root.join(".claude/projects").join(dashed).join("1/subagents");
+    fs::create_dir_all(&folder).unwrap();
+    for name in ["agent-a", "agent-b"] {
+        // Subagents carry the session of their parent, and mark every record as a sidechain.
+        let text = transcript(&desk, 1, 2, "user your part\nedit src/router.rs\n");
+        let text = text.replace("\"type\":\"user\"", "\"isSidechain\":true,\"type\":\"user\"");
+        fs::write(folder.join(format!("{name}.jsonl")), text.replace("t1-", name)).unwrap();
+    }
+    let learned = desk.json(&["learn"]);
+    assert_eq!(learned["sessions"], 3, "{learned}");
+    let kept = contents(&learned);
+    assert!(
+        kept.iter().any(|it| it.contains("two subagents") && it.contains("src/router.rs")),
+        "{kept:?}"
+    );
+}
+
+#[test]
+fn edits_that_were_committed_later_speak_for_a_session() {
+    let desk = Desk::new();
+    let git = |args: &[&str]| {
+        let mut command = std::process::Command::new("git");
+        desk.surround(&mut command);
+        command
+            .env("GIT_CONFIG_GLOBAL", "/dev/null")
+            .env("GIT_AUTHOR_DATE", "2026-01-04T00:00:00Z")
+            .env("GIT_COMMITTER_DATE", "2026-01-04T00:00:00Z");
+        let who = ["-c", "user.name=a", "-c", "user.email=a@example.test"];
+        assert!(command.args(who).args(args).output().unwrap().status.success(), "{args:?}");
+    };
+    git(&["init", "-q"]);
+    for path in ["src/api.rs", "web/wire.ts"] {
+        let path = desk.project.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    git(&["add", "."]);
+    git(&["commit", "-q", "-m", "x"]);
+    for session in 1..=3 {
+        put(&desk, session, session, "user change the wire\nedit src/api.rs\nedit web/wire.ts\n");
+    }
+    put(&desk, 4, 20, "user much later\nedit src/api.rs\nedit web/wire.ts\n");
+    let learned = desk.json(&["learn"]);
+    assert_eq!((contents(&learned).len(), &learned["waiting"]), (1, &json!(1)), "{learned}");
+}
