@@ -7,6 +7,7 @@
 mod clock;
 mod crowd;
 mod embed;
+mod observing;
 mod process;
 mod recall;
 mod scan;
@@ -30,6 +31,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "secrets", run: scan::run },
     Bench { name: "embed", run: embed::run },
     Bench { name: "recall", run: recall::run },
+    Bench { name: "observe", run: observing::run },
 ];
 
 /// Only when asked for by name: minutes of work and gigabytes of room.
