@@ -23,18 +23,57 @@ pub fn unmerged(place: &Place) -> Option<Vec<String>> {
     Some(text.lines().map(str::to_owned).collect())
 }
 
-/// The files that commits of HEAD between two moments (in seconds) changed, each once; `None` where there is
-/// no history to ask.
+/// The tree without files, which every repository knows.
+const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
+/// The oldest commits that are still asked about.
+const MAX_COMMITS: usize = 60;
+
+/// The files that differ in the history of HEAD between two moments (in seconds): what was committed then
+/// and not taken back. `None` where there is no history to ask.
 pub fn committed(place: &Place, since: i64, until: i64) -> Option<Vec<String>> {
-    let (since, until) = (format!("--since=@{since}"), format!("--until=@{until}"));
-    let args =
-        ["log", "--no-renames", "--name-only", "--format=", "-z", &since, &until, "HEAD", "--"];
-    let text = git::ask(place.git_dir.as_deref()?, &args)?;
-    let mut res: Vec<String> =
-        text.split('\0').map(str::trim).filter(|it| !it.is_empty()).map(str::to_owned).collect();
-    res.sort();
-    res.dedup();
+    let git_dir = place.git_dir.as_deref()?;
+    let at = |moment: i64| {
+        let age = format!("--min-age={moment}");
+        let text = git::ask(git_dir, &["rev-list", "-n", "1", &age, "HEAD", "--"])?;
+        Some(text.trim().to_owned()).filter(|it| !it.is_empty())
+    };
+    let (from, to) = (at(since).unwrap_or_else(|| NOTHING.to_owned()), at(until)?);
+    changed_files(git_dir, &from, &to)
+}
+
+/// The files of the last commits of HEAD, one list a commit, oldest first. Merges have none.
+pub fn commits(place: &Place) -> Option<Vec<Vec<String>>> {
+    let git_dir = place.git_dir.as_deref()?;
+    let limit = MAX_COMMITS.to_string();
+    let text = git::ask(git_dir, &["rev-list", "--no-merges", "-n", &limit, "HEAD", "--"])?;
+    let mut res: Vec<Vec<String>> =
+        text.lines().filter_map(|it| changed_files(git_dir, &format!("{it}^"), it)).collect();
+    res.reverse();
     Some(res)
+}
+
+/// The files that git follows, as they are in HEAD.
+pub fn tracked(place: &Place) -> Option<Vec<String>> {
+    let args = ["ls-tree", "-r", "-z", "--name-only", "--full-tree", "HEAD"];
+    let text = git::ask(place.git_dir.as_deref()?, &args)?;
+    Some(text.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect())
+}
+
+fn changed_files(git_dir: &std::path::Path, from: &str, to: &str) -> Option<Vec<String>> {
+    let args = [
+        "diff-tree",
+        "-r",
+        "-z",
+        "--name-only",
+        "--no-renames",
+        "--no-ext-diff",
+        "--no-textconv",
+        from,
+        to,
+        "--",
+    ];
+    let text = git::ask(git_dir, &args)?;
+    Some(text.split('\0').filter(|it| !it.is_empty()).map(str::to_owned).collect())
 }
 
 /// The files that differ between `commit` and what is checked out, renames followed. A file without

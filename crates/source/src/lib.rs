@@ -25,7 +25,7 @@ use std::path::PathBuf;
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use gitdir::SkipReason;
 pub use head::{Head, head};
-pub use history::{FileChange, changes, committed, unmerged};
+pub use history::{FileChange, changes, commits, committed, tracked, unmerged};
 pub use identity::{Known, Match, Why, same_project};
 pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
