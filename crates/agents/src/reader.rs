@@ -56,6 +56,8 @@ impl Reader {
     /// Takes the next line; the events it completes are added to `acc`.
     pub fn line(&mut self, acc: &mut Vec<Envelope>, line: &[u8]) {
         self.log.counts.lines += 1;
+        // Some editors put a mark before the first line.
+        let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         match self.dialect {
             Dialect::SpecStory | Dialect::Aider => {
                 let text = String::from_utf8_lossy(line);

@@ -310,6 +310,14 @@ fn rows_of_a_database_are_read() {
 }
 
 #[test]
+fn a_mark_before_the_first_line_is_no_damage() {
+    let text = b"\xef\xbb\xbf{\"type\":\"user\",\"sessionId\":\"s\",\"cwd\":\"/p\",\"message\":{\"content\":\"hi\"}}\r\n";
+    assert_eq!(recognise(text), Some(Dialect::ClaudeCode));
+    let (events, counts) = read(Dialect::ClaudeCode, text);
+    assert_eq!((events.len(), counts.as_str()), (2, "0 damaged, 0 ignored"));
+}
+
+#[test]
 fn journals_read_back() {
     let (events, _) = read(
         Dialect::ClaudeCode,
