@@ -6,6 +6,7 @@
 mod compose;
 mod explain;
 mod family;
+mod files;
 mod refresh;
 mod transcript;
 

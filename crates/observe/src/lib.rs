@@ -24,6 +24,7 @@ mod sighting;
 mod signal;
 
 mod draft;
+mod prefetch;
 
 #[cfg(test)]
 mod script;
@@ -34,6 +35,7 @@ pub use fingerprint::{Failure, failure, is_generic, normalised};
 pub use journal::{Folded, fold};
 pub use names::{Name, Names};
 pub use outlook::{MAX_OUTLOOK, outlook};
+pub use prefetch::{Past, PastSession, Task, prefetch};
 pub use scratchpad::{
     Call, Does, FailureAt, Listing, MAX_CALLS, MAX_NOTES, Message, Remark, RemarkKind, Scratchpad,
     State, Stumble, Tokens, Touch, Trouble, Undone,

@@ -1,16 +1,17 @@
 //! Names kept once: paths, queries, commands become numbers, so that a call fits into a few bytes.
 
 use std::collections::HashMap;
+use std::num::NonZeroU32;
 
-/// A kept name.
+/// A kept name. Never zero, so that no name costs nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct Name(pub u32);
+pub struct Name(NonZeroU32);
 
 /// Names in the order they came. Bounded: what comes after the limit is one name, `…`.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Names {
     texts: Vec<Box<str>>,
-    ids: HashMap<Box<str>, u32>,
+    ids: HashMap<Box<str>, Name>,
     bytes: usize,
 }
 
@@ -28,19 +29,23 @@ impl Default for Names {
 }
 
 impl Names {
+    /// What comes after the limit.
+    const OTHER: Name = Name(NonZeroU32::MIN);
+
     pub fn keep(&mut self, text: &str) -> Name {
         let text = &text[..text.floor_char_boundary(MAX_NAME)];
-        if let Some(id) = self.ids.get(text) {
-            return Name(*id);
+        if let Some(name) = self.ids.get(text) {
+            return *name;
         }
         if self.is_full() {
-            return Name(0);
+            return Self::OTHER;
         }
-        let id = u32::try_from(self.texts.len()).unwrap_or(0);
         self.texts.push(text.into());
-        self.ids.insert(text.into(), id);
+        let number = u32::try_from(self.texts.len()).ok().and_then(NonZeroU32::new);
+        let name = number.map_or(Self::OTHER, Name);
+        self.ids.insert(text.into(), name);
         self.bytes += 2 * text.len();
-        Name(id)
+        name
     }
 
     pub fn is_full(&self) -> bool {
@@ -48,6 +53,6 @@ impl Names {
     }
 
     pub fn text(&self, name: Name) -> &str {
-        self.texts.get(name.0 as usize).map_or("…", |it| it)
+        self.texts.get(name.0.get() as usize - 1).map_or("…", |it| it)
     }
 }

@@ -18,8 +18,8 @@ use crate::{Error, Store};
 pub(crate) use statements::STATEMENTS;
 pub(crate) use statements::TEXTS;
 use statements::{
-    COUPLED, DROP_FILES, DROP_SIGHTINGS, EDITED_BY_CHILDREN, EDITING, EDITORS, FILES, FORGET,
-    HAS_LESSONS, IN_SESSION, JUDGED, LINK, OF_MEMORY, OF_PATTERN, PUT_FILE, PUT_SESSION,
+    ALL_FILES, COUPLED, DROP_FILES, DROP_SIGHTINGS, EDITED_BY_CHILDREN, EDITING, EDITORS, FILES,
+    FORGET, HAS_LESSONS, IN_SESSION, JUDGED, LINK, OF_MEMORY, OF_PATTERN, PUT_FILE, PUT_SESSION,
     PUT_SIGHTING, SESSION, SESSIONS,
 };
 
@@ -203,6 +203,24 @@ impl Store {
         let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
         let rows = self.read(move |db| db.select(&COUPLED, &[], read)).await?;
         Ok(rows.into_iter().filter_map(|it| Some((it.0, MemoryId::from_bytes(&it.1)?))).collect())
+    }
+
+    /// The task of every session and the files it touched, in the order of both.
+    pub async fn touched_by_all(&self) -> Result<Vec<(String, Vec<String>)>, Error> {
+        let rows = self.read(move |db| {
+            db.select(&ALL_FILES, &[], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })
+        });
+        let (mut acc, mut last): (Vec<(String, Vec<String>)>, Option<i64>) = (Vec::new(), None);
+        for (n, task, path) in rows.await? {
+            if last != Some(n) {
+                acc.push((task, Vec::new()));
+                last = Some(n);
+            }
+            acc.last_mut().expect("a session was just begun").1.push(path);
+        }
+        Ok(acc)
     }
 
     /// What each session with this parent edited.

@@ -4,10 +4,11 @@ use std::path::PathBuf;
 
 use engine::{Context, Occasion, Omitted, PaidBy};
 use model::Phase;
+use serde_json::json;
 
 use super::Session;
 use super::answer::{AskingArgs, row, say_columns, say_verdict};
-use crate::output::DIM;
+use crate::output::{DIM, visible};
 use crate::wire::context::context_json;
 
 /// Print what an agent should know, ready to paste
@@ -24,6 +25,7 @@ pub(crate) struct ContextArgs {
 enum WhichContext {
     Start(StartArgs),
     File(FileArgs),
+    Files(FilesArgs),
 }
 
 /// Print what an agent should know when it begins
@@ -51,6 +53,23 @@ struct FileArgs {
     paths: Vec<PathBuf>,
     #[command(flatten)]
     packing: PackingArgs,
+}
+
+/// Print the files a task will probably touch, likeliest first
+///
+/// From what past sessions and commits touched together, the words of the task, and the neighbourhood
+/// of a file at hand. Empty when nothing is known.
+#[derive(clap::Args, Debug)]
+struct FilesArgs {
+    /// What is about to be done
+    #[arg(long, value_name = "TEXT")]
+    task: String,
+    /// A file at hand
+    #[arg(short, long, value_name = "PATH")]
+    file: Option<PathBuf>,
+    /// At most this many
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    limit: usize,
 }
 
 /// How a context is packed.
@@ -94,6 +113,7 @@ pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Res
             let occasion = args.packing.occasion(&args.paths, Phase::Implement, session)?;
             (session.engine.context_file(&occasion).await?, &args.packing)
         }
+        WhichContext::Files(args) => return files(args, session).await,
     };
     for notice in &context.notices {
         session.output.warn(notice);
@@ -116,6 +136,21 @@ pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Res
         }
     }
     Ok(code)
+}
+
+async fn files(args: &FilesArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    let (engine, out) = (&session.engine, session.output);
+    let first = args.file.as_ref().map(|it| engine.path(it, &session.base)).transpose()?;
+    let first = first.as_ref().map(model::ProjectPath::as_str);
+    let files = engine.files_for(&args.task, first, args.limit).await?;
+    if out.json {
+        out.data_json("files", json!({ "files": files }));
+    } else {
+        for it in &files {
+            out.line(&visible(it));
+        }
+    }
+    Ok(u8::from(files.is_empty()))
 }
 
 fn render_reasons(context: &Context, session: &Session<'_>) {

@@ -276,3 +276,25 @@ fn edits_that_were_committed_later_speak_for_a_session() {
     let learned = desk.json(&["learn"]);
     assert_eq!((contents(&learned).len(), &learned["waiting"]), (1, &json!(1)), "{learned}");
 }
+
+#[test]
+fn the_files_of_a_task_are_those_of_sessions_like_it() {
+    let desk = Desk::new();
+    for path in ["src/api.rs", "web/wire.ts", "docs/guide.md"] {
+        let path = desk.project.join(path);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "x").unwrap();
+    }
+    assert_eq!(desk.run(&["context", "files", "--task", "the wire"]).code, 1);
+    put(&desk, 1, 1, PAIR);
+    put(
+        &desk,
+        2,
+        2,
+        "user write the guide\nedit docs/guide.md\nedit src/gone.rs\nrun cargo test\n",
+    );
+    desk.json(&["learn"]);
+    let told =
+        desk.json(&["context", "files", "--task", "change the wire", "--file", "src/api.rs"]);
+    assert_eq!(told["files"], json!(["web/wire.ts", "docs/guide.md"]), "{told}");
+}

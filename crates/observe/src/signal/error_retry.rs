@@ -1,6 +1,10 @@
 //! The same error came again; what ended it is kept.
 
-use model::{SignalKind, ToolKind};
+use std::collections::{HashMap, HashSet};
+
+use model::{ProjectPath, SignalKind, ToolKind};
+
+use crate::names::Name;
 
 use crate::scratchpad::{Call, FailureAt};
 use crate::sighting::{Evidence, Sighting, path};
@@ -10,15 +14,32 @@ use crate::{Scratchpad, shell};
 const PATIENCE: usize = 40;
 const MAX_FIXED: usize = 4;
 
+/// The head of each command, worked out once.
+type Heads = HashMap<Name, String>;
+
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+    let mut heads = Heads::new();
+    for command in pad.calls.iter().filter_map(|it| it.command).filter(|_| !pad.failures.is_empty())
+    {
+        heads.entry(command).or_insert_with(|| shell::head(pad.names.text(command)));
+    }
+    let mut known: HashSet<&str> = HashSet::new();
     for failure in &pad.failures {
+        // Of one error the first occurrence that was ended is told; the others only count.
+        if known.contains(failure.fingerprint.as_str()) {
+            count(acc, &failure.fingerprint);
+            continue;
+        }
         let call = &pad.calls[failure.call as usize];
         let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell) else {
             missing_file(acc, pad, failure, call);
             continue;
         };
+        let (worked, edited) = what_ended(pad, &heads, failure.call, command);
+        if worked.is_some() {
+            known.insert(&failure.fingerprint);
+        }
         let command = pad.names.text(command);
-        let (worked, edited) = what_ended(pad, failure.call, command);
         let evidence = Evidence {
             command: Some(shell::essence(command)),
             message: Some(failure.shown.clone()),
@@ -33,19 +54,25 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
     }
 }
 
+fn count(acc: &mut [Sighting], key: &str) {
+    if let Some(known) = acc.iter_mut().find(|it| it.key == key) {
+        known.n += 1;
+    }
+}
+
 /// The next command of the same kind that succeeded, and what was edited until then.
 fn what_ended(
     pad: &Scratchpad,
+    heads: &Heads,
     failed: u32,
-    command: &str,
-) -> (Option<String>, Vec<model::ProjectPath>) {
-    let head = shell::head(command);
+    command: Name,
+) -> (Option<String>, Vec<ProjectPath>) {
+    let head = heads.get(&command);
     let from = failed as usize + 1;
     let mut edited = Vec::new();
     for call in &pad.calls[from..pad.calls.len().min(from + PATIENCE)] {
-        let text = call.command.map(|it| pad.names.text(it));
-        if call.is_good() && text.is_some_and(|it| shell::head(it) == head) {
-            return (text.map(shell::essence), edited);
+        if let Some(command) = call.command.filter(|it| call.is_good() && heads.get(it) == head) {
+            return (Some(shell::essence(pad.names.text(command))), edited);
         }
         if call.is_good() && edited.len() < MAX_FIXED {
             let touched = pad.touches_of(call).iter().filter(|it| it.writes);

@@ -17,6 +17,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &OF_MEMORY,
     &EDITORS,
     &JUDGED,
+    &ALL_FILES,
     &EDITED_BY_CHILDREN,
     &COUPLED,
     &EDITING,
@@ -124,6 +125,11 @@ pub(super) const EDITED_BY_CHILDREN: Query = both(
     "edited_by_children",
     "SELECT f.session, f.path FROM sessions s JOIN session_files f ON f.session = s.id \
      WHERE s.parent = ?1 AND f.edits > 0 ORDER BY f.session, f.path",
+);
+pub(super) const ALL_FILES: Query = both(
+    "all_session_files",
+    "SELECT s.n, s.task, f.path FROM sessions s JOIN session_files f ON f.session = s.id \
+     ORDER BY s.ended, s.id, f.first_step, f.path",
 );
 pub(super) const HAS_LESSONS: Query =
     both("has_lessons", "SELECT count(*) FROM sqlite_schema WHERE name = 'sightings'");

@@ -103,6 +103,7 @@ fn the_statements_that_read_whole_tables_are_known() {
     lines.sort();
     expect![[r"
         all_rows: SCAN memories
+        all_session_files: SCAN f
         drop_other_models: SCAN embeddings
         drop_quiet: SCAN quiet_spans
         editing_sessions: SCAN session_files USING INDEX sqlite_autoindex_session_files_1

@@ -116,6 +116,7 @@ fn lessons(bench: &Bench, store: &Store) {
     bench.wait(store.editors(vec![path("src/auth.rs")])).unwrap();
     bench.wait(store.session_files(session)).unwrap();
     bench.wait(store.judged()).unwrap();
+    bench.wait(store.touched_by_all()).unwrap();
     bench.wait(store.edited_by_children(session)).unwrap();
     bench.wait(store.coupled()).unwrap();
 }
