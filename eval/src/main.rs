@@ -12,6 +12,7 @@
 mod corpus;
 mod data;
 mod errors;
+mod prefetch;
 mod recall;
 mod report;
 mod secrets;
@@ -54,6 +55,11 @@ const TASKS: &[Task] = &[
         name: "errors",
         about: "recurring errors covered by a short outlook at the start of a session",
         run: errors::run,
+    },
+    Task {
+        name: "prefetch",
+        about: "which files a session will touch, ranked before it begins",
+        run: prefetch::run,
     },
     Task {
         name: "worth-reading",

@@ -1,0 +1,106 @@
+//! Prefetch: which files a session will touch, ranked before it begins, from what was there before.
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use observe::{Past, PastSession, Task, prefetch};
+use serde_json::{Value, json};
+
+use crate::{data, report, transcripts};
+
+const REPOSITORIES: &[(&str, &str)] =
+    &[("entireio__cli", "entireio/cli"), ("FSM1__cipher-box", "FSM1/cipher-box")];
+
+pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
+    for (slug, repo) in REPOSITORIES {
+        let queries = folder.join(format!("prefetch/{slug}_queries.jsonl.gz"));
+        if data::is_present(&queries) {
+            measure(folder, slug, repo, &data::rows(&queries)?)?;
+        }
+    }
+    Ok(())
+}
+
+/// A session with the moment of every touch, so that one still going on can be cut.
+struct Watched {
+    started: model::Timestamp,
+    task: String,
+    touches: Vec<(model::Timestamp, String)>,
+}
+
+impl Watched {
+    /// What was known of it at a moment.
+    fn until(&self, now: model::Timestamp) -> PastSession {
+        let mut touched: Vec<String> = Vec::new();
+        for (_, file) in self.touches.iter().filter(|it| it.0 < now) {
+            if !touched.contains(file) {
+                touched.push(file.clone());
+            }
+        }
+        PastSession { task: self.task.clone(), touched }
+    }
+}
+
+fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::Result<()> {
+    let files = |it: &Value| -> Vec<String> {
+        it["files"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(|it| it.as_str().map(str::to_owned))
+            .collect()
+    };
+    let trees: BTreeMap<String, Vec<String>> =
+        data::rows(&folder.join(format!("prefetch/{slug}_trees.jsonl.gz")))?
+            .iter()
+            .map(|it| (it["commit"].as_str().unwrap_or_default().to_owned(), files(it)))
+            .collect();
+    let mut commits: Vec<(i64, Vec<String>)> =
+        data::rows(&folder.join(format!("prefetch/{slug}_git_history.jsonl.gz")))?
+            .iter()
+            .map(|it| (it["ts"].as_i64().unwrap_or(0) * 1000, files(it)))
+            .collect();
+    commits.sort();
+    let mut past: Vec<Watched> = Vec::new();
+    for it in transcripts::manifest(folder)?.iter().filter(|it| it.repo == repo) {
+        let pad = transcripts::pad(it)?;
+        let of = |it: &observe::Touch| {
+            (pad.calls[it.call as usize].at, pad.names.text(it.file).to_owned())
+        };
+        let touches = pad.good_touches().map(of).collect();
+        past.push(Watched { started: it.start, task: pad.task.clone(), touches });
+    }
+    past.sort_by_key(|it| it.started);
+    let mut rows = Vec::new();
+    for query in queries {
+        let start = agents::parse_time(&query["start"]).unwrap_or_default();
+        let before = past.iter().filter(|it| it.started < start);
+        let sessions: Vec<PastSession> = before.map(|it| it.until(start)).collect();
+        let commits: Vec<Vec<String>> =
+            commits.iter().filter(|it| it.0 < start.0).map(|it| it.1.clone()).collect();
+        let tree = trees
+            .get(query["tree_commit"].as_str().unwrap_or_default())
+            .cloned()
+            .unwrap_or_default();
+        let task = Task {
+            text: query["prompt"].as_str().unwrap_or_default(),
+            first: query["first_file"].as_str(),
+        };
+        let ranked =
+            prefetch(&task, &Past { sessions: &sessions, commits: &commits, tree: &tree }, 20);
+        rows.push(json!({ "qid": query["qid"], "ranked": ranked }));
+    }
+    let output = report::folder()?.join(format!("prefetch-{slug}.jsonl"));
+    let lines: Vec<String> = rows.iter().map(|it| format!("{it}\n")).collect();
+    std::fs::write(&output, lines.concat())?;
+    let score = report::score(folder, &format!("prefetch:{slug}"), &output)?;
+    let value = |name: &str| score["ALL"][name].as_f64().unwrap_or_default();
+    println!(
+        "prefetch {slug}: recall@10 {:.1}, hit@5 {:.1}, mrr {:.1}, {} sessions",
+        value("recall@10"),
+        value("hit@5"),
+        value("mrr"),
+        score["ALL"]["n"]
+    );
+    Ok(())
+}
