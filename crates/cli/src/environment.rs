@@ -54,6 +54,11 @@ impl Environment {
     }
 }
 
+/// A folder of one's own for what is thrown away.
+pub(crate) fn temporary(name: &str) -> PathBuf {
+    env::temp_dir().join(format!("waylore-{name}"))
+}
+
 /// A shell can stand in a folder that was removed under its feet.
 fn nowhere(error: &std::io::Error) -> Failure {
     Failure {

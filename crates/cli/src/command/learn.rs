@@ -87,12 +87,12 @@ async fn rehearse(
     transcripts: &[Transcript],
 ) -> anyhow::Result<Sum> {
     let suffix = model::MemoryId::new(session.environment.now, environment::random()).short();
-    let data = session.environment.data.join(format!("rehearsal-{suffix}"));
+    let data = environment::temporary(&format!("rehearsal-{suffix}"));
     let config = engine::Config { data: data.clone(), ..session.engine.config.clone() };
     let mut engine = Engine::open(config, &session.base, session.environment.now).await?;
     let res = learn_all(&mut engine, args, transcripts, session.output).await;
     drop(engine);
-    // What cannot be removed is in the data folder, where `doctor` finds it.
+    // What cannot be removed lies where the system cleans up; secrets in it are masked.
     let _ = std::fs::remove_dir_all(&data);
     res
 }
