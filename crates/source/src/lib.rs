@@ -18,6 +18,7 @@ mod read;
 mod remote;
 mod state;
 mod transcript;
+mod walk;
 
 use std::io;
 use std::path::PathBuf;
@@ -31,6 +32,7 @@ pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
 pub use transcript::{Transcript, pieces, transcripts, transcripts_at};
+pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files};
 
 /// What the caller has to do about a path that could not be used.
 #[derive(Debug, thiserror::Error)]

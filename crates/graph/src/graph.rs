@@ -1,0 +1,61 @@
+//! The graph: all files, their edges, and how a change travels through it.
+
+mod change;
+
+use std::collections::HashMap;
+
+pub use change::{Change, Updated};
+
+use crate::facts::Facts;
+use crate::fast::FastHasher;
+use crate::resolve::{self, Links, Site};
+use crate::world::{FileId, Key, World};
+
+/// Facts of all files with the edges between them.
+///
+/// The invariant: `links` of a file are what resolving it now would give. `update` keeps it by
+/// resolving again whoever looked for something that changed.
+#[derive(Debug, Default)]
+pub struct Graph {
+    world: World,
+    links: Vec<Option<Links>>,
+    /// Who looked for what.
+    watchers: HashMap<Key, Vec<FileId>, FastHasher>,
+    free: Vec<FileId>,
+}
+
+impl Graph {
+    pub fn len(&self) -> usize {
+        self.world.len()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    pub fn id(&self, path: &str) -> Option<FileId> {
+        self.world.id(path)
+    }
+
+    pub fn path(&self, file: FileId) -> Option<&str> {
+        self.world.get(file).map(|it| &*it.path)
+    }
+
+    pub fn facts(&self, file: FileId) -> Option<&Facts> {
+        self.world.get(file).map(|it| &it.facts)
+    }
+
+    pub fn links(&self, file: FileId) -> Option<&Links> {
+        self.links.get(file as usize)?.as_ref()
+    }
+
+    /// The files in the order of their numbers.
+    pub fn files(&self) -> impl Iterator<Item = (FileId, &str)> {
+        self.world.files().map(|it| (it.0, &*it.1.path))
+    }
+
+    /// What every single reference of a file leads to. Computed anew: edges are what is kept.
+    pub fn sites(&self, file: FileId) -> Vec<Site> {
+        if self.world.get(file).is_some() { resolve::sites(&self.world, file) } else { Vec::new() }
+    }
+}

@@ -1,0 +1,146 @@
+//! The languages: which file is written in which, and who reads it.
+//!
+//! One language is one folder here: its kinds of syntax nodes and one walk over them. What it knows
+//! of modules and names stands in `resolve`.
+
+#[macro_use]
+mod grammar;
+mod go;
+mod java;
+mod python;
+mod rust;
+mod typescript;
+mod walk;
+
+use model::closed;
+
+pub(crate) use grammar::Grammar;
+
+use crate::facts::Facts;
+use crate::sketch::Sketch;
+
+closed! {
+    /// A language whose files are understood.
+    pub enum Lang : "language" {
+        TypeScript = "typescript",
+        Tsx = "tsx",
+        JavaScript = "javascript",
+        Python = "python",
+        Rust = "rust",
+        Go = "go",
+        Java = "java",
+        C = "c",
+        Cpp = "cpp",
+        CSharp = "csharp",
+        Ruby = "ruby",
+        Php = "php",
+        /// What a package says about itself: no code, but names that code is found by.
+        Manifest = "manifest",
+    }
+}
+
+/// Languages that can call one another directly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) enum Family {
+    Script,
+    Python,
+    Rust,
+    Go,
+    Java,
+    C,
+    CSharp,
+    Ruby,
+    Php,
+    Manifest,
+}
+
+impl Lang {
+    pub(crate) const fn family(self) -> Family {
+        match self {
+            Self::TypeScript | Self::Tsx | Self::JavaScript => Family::Script,
+            Self::Python => Family::Python,
+            Self::Rust => Family::Rust,
+            Self::Go => Family::Go,
+            Self::Java => Family::Java,
+            Self::C | Self::Cpp => Family::C,
+            Self::CSharp => Family::CSharp,
+            Self::Ruby => Family::Ruby,
+            Self::Php => Family::Php,
+            Self::Manifest => Family::Manifest,
+        }
+    }
+
+    /// Whether a name may be a type and, independently, a value.
+    pub(crate) const fn keeps_types_apart(self) -> bool {
+        matches!(self.family(), Family::Script)
+    }
+
+    pub(crate) const fn is_by_indentation(self) -> bool {
+        matches!(self, Self::Python)
+    }
+}
+
+/// The language of a file, by its name. Every row is one ending.
+#[rustfmt::skip]
+const ENDINGS: &[(&str, Lang)] = &[
+    (".ts", Lang::TypeScript), (".mts", Lang::TypeScript), (".cts", Lang::TypeScript),
+    (".tsx", Lang::Tsx),
+    (".js", Lang::JavaScript), (".jsx", Lang::JavaScript), (".mjs", Lang::JavaScript), (".cjs", Lang::JavaScript),
+    (".py", Lang::Python), (".pyi", Lang::Python),
+    (".rs", Lang::Rust),
+    (".go", Lang::Go),
+    (".java", Lang::Java),
+    (".c", Lang::C), (".h", Lang::C),
+    (".cc", Lang::Cpp), (".cpp", Lang::Cpp), (".cxx", Lang::Cpp), (".hh", Lang::Cpp), (".hpp", Lang::Cpp), (".hxx", Lang::Cpp),
+    (".cs", Lang::CSharp),
+    (".rb", Lang::Ruby), (".rake", Lang::Ruby),
+    (".php", Lang::Php),
+];
+
+/// Files that name packages and say where their modules are.
+const MANIFESTS: &[&str] =
+    &["package.json", "tsconfig.json", "jsconfig.json", "Cargo.toml", "go.mod"];
+
+pub fn language(path: &str) -> Option<Lang> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_config = name.starts_with("tsconfig.") && name.ends_with(".json");
+    if MANIFESTS.contains(&name) || is_config {
+        return Some(Lang::Manifest);
+    }
+    let ending = name.rfind('.').map(|it| name[it..].to_ascii_lowercase())?;
+    ENDINGS.iter().find(|it| it.0 == ending).map(|it| it.1)
+}
+
+/// Reads one file. Never fails: what cannot be understood is left out.
+pub fn extract(lang: Lang, path: &str, source: &[u8]) -> Facts {
+    let mut sketch = Sketch::new(lang, source);
+    sketch.is_test = is_test_path(path);
+    match lang {
+        Lang::TypeScript | Lang::Tsx | Lang::JavaScript => typescript::walk(&mut sketch),
+        Lang::Go => go::walk(&mut sketch),
+        Lang::Java => java::walk(&mut sketch),
+        Lang::Rust => rust::walk(&mut sketch),
+        Lang::Python => python::walk(&mut sketch),
+        Lang::Manifest => crate::manifest::read(&mut sketch, path),
+        _ => {}
+    }
+    sketch.finish()
+}
+
+/// Whether a file holds tests, by the habits of all languages.
+pub fn is_test_path(path: &str) -> bool {
+    let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+    let in_folder = folders
+        .split('/')
+        .any(|it| matches!(it, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing"));
+    let stem = name.split('.').next().unwrap_or(name);
+    in_folder
+        || name.contains(".test.")
+        || name.contains(".spec.")
+        || name.starts_with("test_")
+        || stem.ends_with("_test")
+        || stem.ends_with("_spec")
+        || (name.ends_with(".java")
+            && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("IT")))
+        || (name.ends_with(".cs") && (stem.ends_with("Test") || stem.ends_with("Tests")))
+}

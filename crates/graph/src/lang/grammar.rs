@@ -1,0 +1,74 @@
+//! Kinds of syntax nodes as enums, so that a walk is a `match` and a look-up is an index.
+
+use tree_sitter::{Language, Node, Parser, Tree};
+
+/// A grammar whose kinds and fields have been looked up once.
+pub(crate) struct Grammar<K: 'static, F: 'static> {
+    pub(crate) language: Language,
+    kinds: Box<[K]>,
+    fields: Box<[u16]>,
+    field: std::marker::PhantomData<F>,
+}
+
+/// An enum of names; made by `kinds!` and `fields!`.
+pub(crate) trait Names: Copy + Sized + 'static {
+    const ALL: &'static [(&'static str, Self)];
+    const OTHER: Self;
+    fn index(self) -> usize;
+}
+
+impl<K: Names, F: Names> Grammar<K, F> {
+    pub(crate) fn new(language: Language) -> Self {
+        let kind = |id: usize| {
+            let id = u16::try_from(id).ok()?;
+            let name = language.node_kind_for_id(id)?;
+            let named = language.node_kind_is_named(id);
+            // A leading quote stands for a keyword, which may have the name of a node.
+            let is_it = |it: &&(&str, K)| match it.0.strip_prefix('\'') {
+                Some(keyword) => !named && keyword == name,
+                None => named && it.0 == name,
+            };
+            K::ALL.iter().find(is_it).map(|it| it.1)
+        };
+        let kinds =
+            (0..language.node_kind_count()).map(|it| kind(it).unwrap_or(K::OTHER)).collect();
+        let field = |it: &(&'static str, F)| language.field_id_for_name(it.0).map_or(0, u16::from);
+        let fields = F::ALL.iter().map(field).collect();
+        Self { language, kinds, fields, field: std::marker::PhantomData }
+    }
+
+    pub(crate) fn kind(&self, node: Node<'_>) -> K {
+        self.kinds.get(usize::from(node.kind_id())).copied().unwrap_or(K::OTHER)
+    }
+
+    pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {
+        node.child_by_field_id(self.fields[field.index()])
+    }
+
+    pub(crate) fn is_field(&self, id: Option<u16>, field: F) -> bool {
+        id == Some(self.fields[field.index()])
+    }
+
+    /// `None` only when the parser was cancelled, which nobody does.
+    pub(crate) fn parse(&self, source: &[u8]) -> Option<Tree> {
+        let mut parser = Parser::new();
+        parser.set_language(&self.language).ok()?;
+        parser.parse(source, None)
+    }
+}
+
+macro_rules! names {
+    ($vis:vis enum $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        $vis enum $name { $($variant),+, Other }
+
+        impl $crate::lang::grammar::Names for $name {
+            const ALL: &'static [(&'static str, Self)] = &[$(($text, Self::$variant)),+];
+            const OTHER: Self = Self::Other;
+
+            fn index(self) -> usize {
+                self as usize
+            }
+        }
+    };
+}

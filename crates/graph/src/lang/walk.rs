@@ -1,0 +1,69 @@
+//! What every walk shares: a cursor, a limit to how deep it goes, and the sketch it fills.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::grammar::{Grammar, Names};
+use crate::sketch::Sketch;
+
+/// How deeply syntax may be nested before the rest is left unread. Walks use the stack.
+pub(crate) const MAX_DEPTH: u32 = 400;
+
+/// How deeply an expression is looked into to say what it is.
+pub(crate) const MAX_TERM: u32 = 24;
+
+pub(crate) struct Walk<'a, 's, K: 'static, F: 'static> {
+    pub(crate) grammar: &'static Grammar<K, F>,
+    pub(crate) s: &'a mut Sketch<'s>,
+    pub(crate) depth: u32,
+}
+
+impl<'s, K: Names, F: Names> Walk<'_, 's, K, F> {
+    pub(crate) fn kind(&self, node: Node<'_>) -> K {
+        self.grammar.kind(node)
+    }
+
+    pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {
+        self.grammar.field(node, field)
+    }
+
+    pub(crate) fn text(&self, node: Node<'_>) -> &'s str {
+        self.s.text(node)
+    }
+
+    /// Goes one step down if that is still allowed; the caller comes back up with `ascend`.
+    pub(crate) fn descend(&mut self, cursor: &mut TreeCursor<'_>) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.s.n_too_deep += 1;
+            return false;
+        }
+        let res = cursor.goto_first_child();
+        self.depth += u32::from(res);
+        res
+    }
+
+    pub(crate) fn ascend(&mut self, cursor: &mut TreeCursor<'_>) {
+        cursor.goto_parent();
+        self.depth -= 1;
+    }
+}
+
+/// The named children of a node; for nodes with few of them.
+pub(crate) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let mut next = node.named_child(0);
+    std::iter::from_fn(move || {
+        let res = next?;
+        next = res.next_named_sibling();
+        Some(res)
+    })
+}
+
+/// The text of a string literal without its quotes.
+pub(crate) fn unquoted(text: &str) -> &str {
+    let inner = text.trim_start_matches(['b', 'r', 'f', 'u', 'R', 'F', '@', '$']);
+    for quote in ["\"\"\"", "'''", "\"", "'", "`"] {
+        if let Some(it) = inner.strip_prefix(quote).and_then(|it| it.strip_suffix(quote)) {
+            return it;
+        }
+    }
+    text
+}

@@ -1,0 +1,31 @@
+//! Source text to symbols, edges and chunks: who defines what, and who refers to whom.
+//!
+//! Pure and synchronous: texts come in, plain structs go out. Knows no files, no SQL, no memories and
+//! no history; which files there are, where facts are kept and when something changed is told to it.
+
+#![expect(clippy::needless_for_each, reason = "a field of a format is one line")]
+#![expect(clippy::match_same_arms, reason = "an arm for every construct reads as a table")]
+#![expect(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "names of source files are compared as compilers do"
+)]
+
+mod facts;
+mod fast;
+mod graph;
+mod lang;
+mod manifest;
+mod resolve;
+mod scip;
+mod sketch;
+mod world;
+
+pub use facts::{
+    Base, Def, DefKind, Export, Facts, Flags, Import, ImportKind, List, Local, Pos, Ref, RefKind,
+    Term, TermId, Word, complete, decode_outline, encode_body, encode_outline,
+};
+pub use graph::{Change, Graph, Updated};
+pub use lang::{Lang, extract, is_test_path, language};
+pub use resolve::{Edge, EdgeKind, How, Links, Site};
+pub use scip::{Occurrence, ScipFile, read_scip};
+pub use world::{DefRef, FileId, Key};

@@ -1,0 +1,195 @@
+//! One file in the world: its facts, its names as shared ones, and what it can be asked.
+
+use super::names::hash;
+use super::{FileId, Key, Name, Names, Sought, key};
+use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Word};
+use crate::lang::Family;
+use crate::sketch::{ANY_NUMBER, index};
+
+/// What kind of definition is looked for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Want {
+    pub(crate) as_type: bool,
+    /// How many arguments it is called with; 255 when it is not, or cannot be said.
+    pub(crate) args: u8,
+}
+
+impl Want {
+    pub(crate) const VALUE: Self = Self { as_type: false, args: ANY_NUMBER };
+    pub(crate) const TYPE: Self = Self { as_type: true, args: ANY_NUMBER };
+}
+
+#[derive(Debug)]
+pub(crate) struct Entry {
+    pub(crate) id: FileId,
+    pub(crate) path: Box<str>,
+    pub(crate) key: Key,
+    pub(crate) facts: Facts,
+    words: Vec<Name>,
+    /// Definitions by parent (one more than it is; 0 for the file) and name.
+    members: Vec<(u32, Name, u32)>,
+    /// Imports by the module around (as above) and local name.
+    imports: Vec<(u32, Name, u32)>,
+    exports: Vec<(Name, u32)>,
+    /// What it adds to the index, sorted.
+    pub(super) provides: Vec<(Key, u32)>,
+}
+
+impl Entry {
+    pub(super) fn new(names: &mut Names, id: FileId, path: &str, facts: Facts) -> Self {
+        let words: Vec<Name> = facts.names.iter().map(|it| names.add(it)).collect();
+        let name = |it: Word| words[it as usize];
+        let step = |it: Option<u32>| it.map_or(0, |it| it + 1);
+        let mut members: Vec<_> = facts
+            .defs
+            .iter()
+            .enumerate()
+            .filter(|it| it.1.owner.is_none())
+            .map(|(i, it)| (step(it.parent), name(it.name), index(i)))
+            .collect();
+        members.sort_unstable();
+        let mut imports: Vec<_> = facts
+            .imports
+            .iter()
+            .enumerate()
+            .filter(|it| !matches!(it.1.kind, ImportKind::Star | ImportKind::Effect))
+            .map(|(i, it)| (step(it.within), name(it.local), index(i)))
+            .collect();
+        imports.sort_unstable();
+        let mut exports: Vec<_> = facts
+            .exports
+            .iter()
+            .enumerate()
+            .filter_map(|(i, it)| match it {
+                Export::Local { name: it, .. }
+                | Export::From { name: it, .. }
+                | Export::ModuleAs { name: it, .. } => Some((name(*it), index(i))),
+                Export::Star { .. } => None,
+            })
+            .collect();
+        exports.sort_unstable();
+        let provides = provides(names, path, &facts, &words);
+        let key = key(Sought::Path, hash(path), 0);
+        Self { id, path: path.into(), key, facts, words, members, imports, exports, provides }
+    }
+
+    pub(crate) fn name(&self, word: Word) -> Name {
+        self.words[word as usize]
+    }
+
+    /// The definitions of a name directly inside another, or at the top.
+    pub(crate) fn named(&self, parent: Option<u32>, name: Name) -> impl Iterator<Item = u32> {
+        span(&self.members, (parent.map_or(0, |it| it + 1), name))
+    }
+
+    /// The one of them that fits best.
+    pub(crate) fn member(&self, parent: Option<u32>, name: Name, want: Want) -> Option<u32> {
+        self.best(self.named(parent, name), want)
+    }
+
+    pub(crate) fn best(&self, defs: impl Iterator<Item = u32>, want: Want) -> Option<u32> {
+        let apart = self.facts.lang.keeps_types_apart();
+        let rank = |it: &u32| {
+            let def = &self.facts.defs[*it as usize];
+            let right_space = if want.as_type {
+                def.kind.is_type() || def.kind == DefKind::Module
+            } else {
+                def.kind.is_value()
+            };
+            let fits =
+                want.args == ANY_NUMBER || (def.takes.0 <= want.args && want.args <= def.takes.1);
+            (
+                apart && !right_space,
+                def.flags.has(Flags::DECLARATION),
+                !fits,
+                def.kind == DefKind::Field,
+                *it,
+            )
+        };
+        let best = defs.min_by_key(rank)?;
+        let is_wrong = apart && rank(&best).0;
+        (!is_wrong).then_some(best)
+    }
+
+    pub(crate) fn import(&self, within: Option<u32>, name: Name) -> impl Iterator<Item = u32> {
+        span(&self.imports, (within.map_or(0, |it| it + 1), name))
+    }
+
+    pub(crate) fn stars(&self, within: Option<u32>) -> impl Iterator<Item = u32> {
+        let all = self.facts.imports.iter().enumerate();
+        all.filter(move |it| it.1.kind == ImportKind::Star && it.1.within == within)
+            .map(|it| index(it.0))
+    }
+
+    pub(crate) fn export(&self, name: Name) -> impl Iterator<Item = &Export> {
+        let from = self.exports.partition_point(|it| it.0 < name);
+        self.exports[from..]
+            .iter()
+            .take_while(move |it| it.0 == name)
+            .map(|it| &self.facts.exports[it.1 as usize])
+    }
+
+    pub(crate) fn folder(&self) -> &str {
+        self.path.rsplit_once('/').map_or("", |it| it.0)
+    }
+
+    pub(crate) fn has_members(&self, def: u32) -> bool {
+        let from = self.members.partition_point(|it| it.0 <= def);
+        self.members.get(from).is_some_and(|it| it.0 == def + 1)
+    }
+}
+
+fn span(sorted: &[(u32, Name, u32)], wanted: (u32, Name)) -> impl Iterator<Item = u32> {
+    let from = sorted.partition_point(|it| (it.0, it.1) < wanted);
+    sorted[from..].iter().take_while(move |it| (it.0, it.1) == wanted).map(|it| it.2)
+}
+
+/// The index entries of a file; definitions that others can find without knowing the file.
+fn provides(names: &Names, path: &str, facts: &Facts, words: &[Name]) -> Vec<(Key, u32)> {
+    let mut res = Vec::new();
+    let hashed = |it: Word| names.hash(words[it as usize]);
+    let space = open_space(path, facts).map(|it| hash(&it));
+    if facts.lang.family() == Family::Manifest {
+        if let Some(name) = facts.space {
+            res.push((key(Sought::Package, hashed(name), 0), u32::MAX));
+        }
+        return res;
+    }
+    if facts.lang.family() == Family::Python
+        && let Some((folder, "__init__.py")) = path.rsplit_once('/')
+    {
+        let top = folder.rsplit('/').next().unwrap_or(folder);
+        res.push((key(Sought::Top, hash(top), 0), u32::MAX));
+    }
+    for (i, def) in facts.defs.iter().enumerate() {
+        let i = index(i);
+        if let Some(owner) = def.owned_by {
+            res.push((key(Sought::Outside, hashed(owner), hashed(def.name)), i));
+        } else if def.parent.is_none()
+            && let Some(space) = space
+            && !def.flags.has(Flags::PRIVATE)
+        {
+            res.push((key(Sought::Open, space, hashed(def.name)), i));
+        }
+        if def.kind == DefKind::Method {
+            let family = facts.lang.family() as u64;
+            res.push((key(Sought::Method, hashed(def.name), family), i));
+        }
+    }
+    res.sort_unstable();
+    res
+}
+
+/// The namespace that a file's top definitions join, when it is more than the file.
+pub(crate) fn open_space(path: &str, facts: &Facts) -> Option<String> {
+    let folder = || path.rsplit_once('/').map_or("", |it| it.0);
+    match facts.lang.family() {
+        Family::Go => Some(format!("go:{}", folder())),
+        Family::Java => Some(format!("java:{}", facts.space.map_or("", |it| facts.word(it)))),
+        Family::CSharp => Some(format!("cs:{}", facts.space.map_or("", |it| facts.word(it)))),
+        Family::Php => Some(format!("php:{}", facts.space.map_or("", |it| facts.word(it)))),
+        Family::C => Some("c:".to_owned()),
+        Family::Ruby => Some("ruby:".to_owned()),
+        Family::Script | Family::Python | Family::Rust | Family::Manifest => None,
+    }
+}

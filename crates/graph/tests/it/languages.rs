@@ -1,0 +1,198 @@
+//! Python, Rust, Go, Java and the others: modules and members, each in its own way.
+
+use expect_test::expect;
+
+use crate::kit::check;
+
+#[test]
+fn python_packages_and_inheritance() {
+    check(
+        "
+== src/pkg/__init__.py
+from .core import helper as exported
+== src/pkg/core.py
+import json
+from os import path
+def helper(): return json.loads('x')
+class Base:
+    def save(self): self.clean()
+    def clean(self): ...
+class Model(Base):
+    items: list[Base]
+    def clean(self):
+        super().clean()
+        for it in self.items:
+            it.save()
+    @classmethod
+    def make(cls) -> 'Model': return cls()
+    @property
+    def base(self) -> Base: return Base()
+== src/pkg/json.py
+def loads(): ...
+== src/app.py
+import pkg.core
+from pkg import exported, core as c
+def main():
+    exported()
+    pkg.core.helper()
+    m = c.Model.make()
+    m.save()
+    m.base.clean()
+    def inner(): helper()
+    return [x.save() for x in m.items]
+",
+        expect![[r"
+            src/app.py:main calls src/pkg/core.py:Base.clean (type)
+            src/app.py:main calls src/pkg/core.py:Base.save (type)
+            src/app.py:main calls src/pkg/core.py:Model.make (member)
+            src/app.py:main calls src/pkg/core.py:helper (import)
+            src/pkg/core.py:Base.save calls src/pkg/core.py:Base.clean (member)
+            src/pkg/core.py:Model extends src/pkg/core.py:Base (scope)
+            src/pkg/core.py:Model.base instantiates src/pkg/core.py:Base (scope)
+            src/pkg/core.py:Model.clean calls src/pkg/core.py:Base.clean (member)
+            src/pkg/core.py:Model.clean calls src/pkg/core.py:Base.save (type)
+            src/pkg/core.py:Model.clean overrides src/pkg/core.py:Base.clean (member)
+            src/pkg/core.py:Model.make instantiates src/pkg/core.py:Model (scope)
+        "]],
+    );
+}
+
+#[test]
+fn rust_modules_impls_and_crates() {
+    check(
+        r#"
+== crates/core/Cargo.toml
+[package]
+name = "my-core"
+== crates/core/src/lib.rs
+mod inner;
+pub mod api;
+pub use inner::Engine;
+== crates/core/src/inner.rs
+use super::api::Part;
+pub struct Engine { part: Part }
+impl Engine {
+    pub fn new() -> Self { Self { part: Part::default() } }
+    pub fn run(&self) -> Option<Part> { self.part.turn(); None }
+}
+#[cfg(test)]
+mod tests {
+    use super::*;
+    #[test]
+    fn it_runs() { assert!(Engine::new().run().is_none()); let e = Engine::new(); assert_eq!(e.run(), None); }
+}
+== crates/core/src/api.rs
+#[derive(Default)]
+pub struct Part;
+impl Part { pub fn turn(&self) { helper() } }
+fn helper() {}
+== crates/app/Cargo.toml
+[package]
+name = "app"
+[dependencies]
+core2 = { package = "my-core", path = "../core" }
+== crates/app/src/main.rs
+use core2::{Engine, api};
+fn main() {
+    let engine = Engine::new();
+    if let Some(part) = engine.run() { part.turn(); }
+    let _ = api::Part;
+    std::fs::read("x").map(|it| it.len());
+}
+"#,
+        expect![[r"
+            crates/app/src/main.rs:main calls crates/core/src/api.rs:Part.turn (type)
+            crates/app/src/main.rs:main calls crates/core/src/inner.rs:Engine.new (member)
+            crates/app/src/main.rs:main calls crates/core/src/inner.rs:Engine.run (type)
+            crates/core/src/api.rs:Part.turn calls crates/core/src/api.rs:helper (scope)
+            crates/core/src/inner.rs:Engine.new instantiates crates/core/src/inner.rs:Engine (scope)
+            crates/core/src/inner.rs:Engine.run calls crates/core/src/api.rs:Part.turn (type)
+            crates/core/src/inner.rs:tests.it_runs calls crates/core/src/inner.rs:Engine.new (member)
+            crates/core/src/inner.rs:tests.it_runs calls crates/core/src/inner.rs:Engine.run (type)
+        "]],
+    );
+}
+
+#[test]
+fn go_packages_and_embedding() {
+    check(
+        r#"
+== go.mod
+module example.com/app
+== store/store.go
+package store
+type Base struct{}
+func (b *Base) Close() error { return nil }
+type Store struct { *Base; next *Store; all []*Store }
+func Open(name string) (*Store, error) { return &Store{}, nil }
+func (s *Store) Get() *Store { return s.next }
+== store/more.go
+package store
+func reset(s *Store) { s.Close(); for _, it := range s.all { it.Get().Close() } }
+== main.go
+package main
+import (
+	"fmt"
+	st "example.com/app/store"
+)
+func main() {
+	s, err := st.Open("a")
+	if err != nil { fmt.Println(err) }
+	s.Get().Close()
+	func() { helper() }()
+}
+func helper() {}
+"#,
+        expect![[r"
+            main.go:main calls main.go:helper (scope)
+            main.go:main calls store/store.go:Base.Close (type)
+            main.go:main calls store/store.go:Open (import)
+            main.go:main calls store/store.go:Store.Get (type)
+            store/more.go:reset calls store/store.go:Base.Close (type)
+            store/store.go:Open instantiates store/store.go:Store (scope)
+            store/store.go:Store extends store/store.go:Base (scope)
+        "]],
+    );
+}
+
+#[test]
+fn java_packages_overloads_and_inheritance() {
+    check(
+        "
+== a/Base.java
+package a;
+public class Base { protected void log(String s) {} void log(String s, int n) {} }
+== a/b/Service.java
+package a.b;
+import a.Base;
+import java.util.List;
+import static a.b.Util.check;
+public class Service extends Base {
+  private final List<Repo> repos;
+  Service self() { return this; }
+  void run() {
+    log(\"x\"); log(\"x\", 1); check();
+    self().run();
+    for (Repo repo : repos) repo.save();
+    repos.forEach(it -> it.save());
+    new Repo().save();
+    repos.size();
+  }
+}
+class Repo { void save() {} void size() {} }
+== a/b/Util.java
+package a.b;
+class Util { static void check() {} }
+",
+        expect![[r"
+            a/b/Service.java:Service extends a/Base.java:Base (import)
+            a/b/Service.java:Service.run calls a/Base.java:Base.log (member)
+            a/b/Service.java:Service.run calls a/Base.java:Base.log (member)
+            a/b/Service.java:Service.run calls a/b/Service.java:Repo.save (type)
+            a/b/Service.java:Service.run calls a/b/Service.java:Service.run (type)
+            a/b/Service.java:Service.run calls a/b/Service.java:Service.self (member)
+            a/b/Service.java:Service.run calls a/b/Util.java:Util.check (import)
+            a/b/Service.java:Service.run instantiates a/b/Service.java:Repo (scope)
+        "]],
+    );
+}
