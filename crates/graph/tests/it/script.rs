@@ -95,14 +95,15 @@ const use = async ({ scene }: { scene: Scene }) => {
   make(scene.first).all()
 }
 ",
-        expect![[r"
+        expect![[r#"
             app.ts:use calls scene.ts:Node.draw (type)
             app.ts:use calls scene.ts:Scene.all (type)
             app.ts:use calls scene.ts:Scene.find (type)
             app.ts:use calls scene.ts:make (import)
             scene.ts:Scene.all calls scene.ts:Node.draw (type)
+            scene.ts:Scene.all calls scene.ts:Node.next (type)
             scene.ts:make instantiates scene.ts:Scene (scope)
-        "]],
+        "#]],
     );
 }
 
