@@ -7,7 +7,9 @@ use std::collections::HashMap;
 use std::path::Path;
 use std::time::Instant;
 
-use graph::{Change, DefKind, Flags, Graph, How, RefKind, ScipFile, extract, language, read_scip};
+use ::graph::{
+    Change, DefKind, Flags, Graph, How, RefKind, ScipFile, extract, language, read_scip,
+};
 
 /// A place in a file: line and column, the column in UTF-16.
 type At = (u32, u32);
@@ -57,7 +59,8 @@ pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
         return Ok(());
     };
     let samples = given("--show").and_then(|it| it.parse().ok()).unwrap_or(0);
-    let index = read_scip(&std::fs::read(&scip)?).ok_or_else(|| anyhow::anyhow!("`{scip}` is no SCIP index"))?;
+    let index = read_scip(&std::fs::read(&scip)?)
+        .ok_or_else(|| anyhow::anyhow!("`{scip}` is no SCIP index"))?;
     // Some tools write paths below the folder they were pointed at.
     let prefix = given("--prefix").unwrap_or_default();
     let placed = |it: ScipFile| ScipFile { path: [prefix.as_str(), &it.path].concat(), ..it };
@@ -84,7 +87,10 @@ fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
     let read = start.elapsed();
     let mut graph = Graph::default();
     graph.update(changes, 2);
-    println!("{n_files} files, {passed} passed over; read in {read:.2?}, resolved in {:.2?}", start.elapsed() - read);
+    println!(
+        "{n_files} files, {passed} passed over; read in {read:.2?}, resolved in {:.2?}",
+        start.elapsed() - read
+    );
     let truth = truth(index, &texts);
     let mut sure = Score::default();
     let mut all = Score::default();
@@ -99,7 +105,9 @@ fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
             }
             let at = (site.at.line, utf16(&lines, site.at.line, site.at.column));
             // A constructor that is called by its name is meant itself.
-            let by_name = lines.get(at.0 as usize).is_some_and(|it| it[site.at.column as usize..].starts_with(b"__init__"));
+            let by_name = lines
+                .get(at.0 as usize)
+                .is_some_and(|it| it[site.at.column as usize..].starts_with(b"__init__"));
             let said = truth_of_file.get(&at).map(|it| match it {
                 Truth::Constructor(class, _) if !by_name => Truth::Own(class.0.clone(), class.1),
                 Truth::Constructor(_, own) => Truth::Own(own.0.clone(), own.1),
@@ -159,10 +167,17 @@ fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
             let is_missed = own.is_some() && sure_bound.is_none() && (callable || samples > 1000);
             if (is_wrong || is_missed) && shown < samples {
                 shown += 1;
-                let line = String::from_utf8_lossy(lines.get(at.0 as usize).copied().unwrap_or_default()).trim().to_owned();
+                let line =
+                    String::from_utf8_lossy(lines.get(at.0 as usize).copied().unwrap_or_default())
+                        .trim()
+                        .to_owned();
                 let what = if is_wrong { "wrong" } else { "missed" };
                 let how = bound.as_ref().map(|it| it.2.slug());
-                println!("{what} {path}:{}:{} → {sure_bound:?} {how:?}, truly {own:?}: {line}", at.0 + 1, at.1 + 1);
+                println!(
+                    "{what} {path}:{}:{} → {sure_bound:?} {how:?}, truly {own:?}: {line}",
+                    at.0 + 1,
+                    at.1 + 1
+                );
             }
         }
     }
@@ -177,7 +192,13 @@ struct Truths {
 
 impl Truths {
     /// Whether what is defined at a place is a function, a method or a type to us.
-    fn is_callable(&self, graph: &Graph, texts: &HashMap<String, Vec<u8>>, path: &str, at: At) -> bool {
+    fn is_callable(
+        &self,
+        graph: &Graph,
+        texts: &HashMap<String, Vec<u8>>,
+        path: &str,
+        at: At,
+    ) -> bool {
         let (Some(id), Some(text)) = (graph.id(path), texts.get(path)) else { return false };
         let Some(facts) = graph.facts(id) else { return false };
         let line = text.split(|it| *it == b'\n').nth(at.0 as usize).unwrap_or_default();
@@ -185,7 +206,9 @@ impl Truths {
         facts.defs.iter().any(|it| {
             it.at.line == at.0
                 && utf16(&lines, 0, it.at.column) == at.1
-                && (it.kind.is_callable() || it.kind == DefKind::Class || it.flags.has(Flags::CONSTRUCTOR))
+                && (it.kind.is_callable()
+                    || it.kind == DefKind::Class
+                    || it.flags.has(Flags::CONSTRUCTOR))
         })
     }
 }
@@ -195,10 +218,14 @@ fn truth(index: &[ScipFile], texts: &HashMap<String, Vec<u8>>) -> Truths {
     let mut defined: HashMap<&str, (&str, At)> = HashMap::new();
     let mut local: HashMap<(&str, &str), At> = HashMap::new();
     for file in index {
-        for it in file.occurrences.iter().filter(|it| it.is_definition && it.symbol.starts_with("local")) {
+        for it in
+            file.occurrences.iter().filter(|it| it.is_definition && it.symbol.starts_with("local"))
+        {
             local.entry((&file.path, &it.symbol)).or_insert((it.line, it.column));
         }
-        for it in file.occurrences.iter().filter(|it| it.is_definition && !it.symbol.starts_with("local")) {
+        for it in
+            file.occurrences.iter().filter(|it| it.is_definition && !it.symbol.starts_with("local"))
+        {
             defined.entry(&it.symbol).or_insert((&file.path, (it.line, it.column)));
         }
     }
@@ -226,7 +253,8 @@ fn judge(symbol: &str, defined: &HashMap<&str, (&str, At)>) -> Truth {
     if symbol.starts_with("local") || is_parameter {
         return Truth::Local(defined.get(symbol).map(|it| it.1));
     }
-    let class = symbol.strip_suffix("`<constructor>`().").or_else(|| symbol.strip_suffix("__init__()."));
+    let class =
+        symbol.strip_suffix("`<constructor>`().").or_else(|| symbol.strip_suffix("__init__()."));
     let place = |it: &(&str, At)| (it.0.to_owned(), it.1);
     match (class.and_then(|it| defined.get(it)), defined.get(symbol)) {
         (Some(class), Some(own)) => Truth::Constructor(place(class), place(own)),

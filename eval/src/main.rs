@@ -12,6 +12,7 @@
 mod corpus;
 mod data;
 mod errors;
+mod graph;
 mod prefetch;
 mod recall;
 mod report;
@@ -65,6 +66,11 @@ const TASKS: &[Task] = &[
         name: "worth-reading",
         about: "learn from real sessions; every memory was read and tagged",
         run: worth_reading::run,
+    },
+    Task {
+        name: "graph",
+        about: "who calls whom, against a precise index (--repo FOLDER --scip FILE, --prefix PATH, --show N)",
+        run: graph::run,
     },
 ];
 
