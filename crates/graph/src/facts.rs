@@ -11,6 +11,7 @@ use model::closed;
 
 pub(crate) use code::{Reader, Writer, write_term};
 pub use code::{complete, decode_outline, encode_body, encode_outline};
+pub use hash::fingerprint;
 pub(crate) use hash::{Hash, Opaque, Ranges, meaning};
 
 use crate::lang::Lang;

@@ -22,6 +22,7 @@ pub struct Graph {
     /// Who looked for what.
     watchers: HashMap<Key, Vec<FileId>, FastHasher>,
     free: Vec<FileId>,
+    pending: change::Pending,
 }
 
 impl Graph {

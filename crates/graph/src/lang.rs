@@ -80,6 +80,27 @@ impl Lang {
     }
 }
 
+impl Lang {
+    /// The grammar by itself, for whoever needs the tree and nothing else.
+    pub fn grammar(self) -> Option<tree_sitter::Language> {
+        Some(match self {
+            Self::TypeScript => tree_sitter_typescript::LANGUAGE_TYPESCRIPT.into(),
+            Self::Tsx => tree_sitter_typescript::LANGUAGE_TSX.into(),
+            Self::JavaScript => tree_sitter_javascript::LANGUAGE.into(),
+            Self::Python => tree_sitter_python::LANGUAGE.into(),
+            Self::Rust => tree_sitter_rust::LANGUAGE.into(),
+            Self::Go => tree_sitter_go::LANGUAGE.into(),
+            Self::Java => tree_sitter_java::LANGUAGE.into(),
+            Self::C => tree_sitter_c::LANGUAGE.into(),
+            Self::Cpp => tree_sitter_cpp::LANGUAGE.into(),
+            Self::CSharp => tree_sitter_c_sharp::LANGUAGE.into(),
+            Self::Ruby => tree_sitter_ruby::LANGUAGE.into(),
+            Self::Php => tree_sitter_php::LANGUAGE_PHP.into(),
+            Self::Manifest => return None,
+        })
+    }
+}
+
 /// The language of a file, by its name. Every row is one ending.
 #[rustfmt::skip]
 const ENDINGS: &[(&str, Lang)] = &[

@@ -10,6 +10,8 @@
     reason = "names of source files are compared as compilers do"
 )]
 
+mod atlas;
+mod chunk;
 mod facts;
 mod fast;
 mod graph;
@@ -20,12 +22,17 @@ mod scip;
 mod sketch;
 mod world;
 
+pub use atlas::{Arc, Atlas, Neighbour, NodeId, Reached, Symbol, Target, Way};
+pub use chunk::{Chunk, chunks};
+pub use facts::fingerprint;
 pub use facts::{
     Base, Def, DefKind, Export, Facts, Flags, Import, ImportKind, List, Local, Pos, Ref, RefKind,
     Term, TermId, Word, complete, decode_outline, encode_body, encode_outline,
 };
 pub use graph::{Change, Graph, Updated};
 pub use lang::{Lang, extract, is_test_path, language};
-pub use resolve::{Edge, EdgeKind, How, Links, Site};
+pub use resolve::{
+    Edge, EdgeKind, How, Links, Site, decode_edges, decode_keys, encode_edges, encode_keys,
+};
 pub use scip::{Occurrence, ScipFile, read_scip};
 pub use world::{DefRef, FileId, Key};

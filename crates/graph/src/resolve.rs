@@ -6,6 +6,7 @@
 //! a missing edge is better than a wrong one.
 
 mod builtin;
+mod code;
 mod eval;
 mod go;
 mod java;
@@ -22,6 +23,7 @@ use std::collections::HashMap;
 
 use model::closed;
 
+pub use code::{decode_edges, decode_keys, encode_edges, encode_keys};
 pub use link::{Edge, EdgeKind, Links, Site};
 pub(crate) use link::{links, sites};
 pub(crate) use value::{Env, Found, Place, Value};

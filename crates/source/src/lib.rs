@@ -32,7 +32,7 @@ pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
 pub use transcript::{Transcript, pieces, transcripts, transcripts_at};
-pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files};
+pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, stamp};
 
 /// What the caller has to do about a path that could not be used.
 #[derive(Debug, thiserror::Error)]

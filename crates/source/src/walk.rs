@@ -131,7 +131,7 @@ fn look_at(
         Ok(it) if it.len() > LARGEST => Passed::TooLarge,
         Ok(_) if is_minified_name(&path) => Passed::Minified,
         Ok(it) => {
-            acc.files.push((path, stamp(&it)));
+            acc.files.push((path, stamp_of(&it)));
             return;
         }
     };
@@ -143,7 +143,12 @@ fn is_minified_name(path: &str) -> bool {
     name.contains(".min.") || name.contains(".bundle.")
 }
 
-fn stamp(metadata: &Metadata) -> Stamp {
+/// How a file looks now, if it is there.
+pub fn stamp(root: &Path, path: &str) -> Option<Stamp> {
+    std::fs::symlink_metadata(root.join(path)).ok().as_ref().map(stamp_of)
+}
+
+fn stamp_of(metadata: &Metadata) -> Stamp {
     let modified = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
     let nanos = modified.and_then(|it| u64::try_from(it.as_nanos()).ok());
     Stamp { size: metadata.len(), modified: nanos.unwrap_or_default() }

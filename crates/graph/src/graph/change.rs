@@ -7,7 +7,7 @@ use super::Graph;
 use crate::facts::Facts;
 use crate::resolve::{self, Links};
 use crate::sketch::index;
-use crate::world::FileId;
+use crate::world::{FileId, Key};
 
 /// What happened to a file.
 #[expect(clippy::large_enum_variant, reason = "nearly all of them are the large one")]
@@ -26,30 +26,50 @@ pub struct Updated {
     pub gone: Vec<FileId>,
 }
 
+/// What was taken in and not settled yet.
+#[derive(Debug, Default)]
+pub(super) struct Pending {
+    keys: Vec<Key>,
+    due: BTreeSet<FileId>,
+    gone: BTreeSet<FileId>,
+}
+
 impl Graph {
     /// Applies changes and finds the edges of all whom they concern, on up to `threads` threads.
     pub fn update(&mut self, changes: Vec<Change>, threads: usize) -> Updated {
-        let mut due: BTreeSet<FileId> = BTreeSet::new();
-        let mut gone: BTreeSet<FileId> = BTreeSet::new();
-        let mut keys = Vec::new();
-        for change in changes {
-            match change {
-                Change::Put { path, facts } => {
-                    let id = self.world.id(&path).unwrap_or_else(|| self.new_id());
-                    keys.extend(self.world.put(id, &path, facts));
-                    due.insert(id);
-                    gone.remove(&id);
-                }
-                Change::Gone { path } => {
-                    let Some(id) = self.world.id(&path) else { continue };
-                    keys.extend(self.world.remove(id));
-                    self.set_links(id, None);
-                    self.free.push(id);
-                    due.remove(&id);
-                    gone.insert(id);
-                }
+        changes.into_iter().for_each(|it| {
+            self.take(it);
+        });
+        self.settle(threads)
+    }
+
+    /// Takes a change in; edges are as they were until `settle`. Answers with the file's number.
+    pub fn take(&mut self, change: Change) -> Option<FileId> {
+        match change {
+            Change::Put { path, facts } => {
+                let id = self.world.id(&path).unwrap_or_else(|| self.new_id());
+                let keys = self.world.put(id, &path, facts);
+                self.pending.keys.extend(keys);
+                self.pending.due.insert(id);
+                self.pending.gone.remove(&id);
+                Some(id)
+            }
+            Change::Gone { path } => {
+                let id = self.world.id(&path)?;
+                let keys = self.world.remove(id);
+                self.pending.keys.extend(keys);
+                self.set_links(id, None);
+                self.free.push(id);
+                self.pending.due.remove(&id);
+                self.pending.gone.insert(id);
+                Some(id)
             }
         }
+    }
+
+    /// Finds the edges of all whom the changes since the last time concern.
+    pub fn settle(&mut self, threads: usize) -> Updated {
+        let Pending { keys, mut due, gone } = std::mem::take(&mut self.pending);
         for key in &keys {
             due.extend(self.watchers.get(key).into_iter().flatten());
         }
@@ -61,10 +81,19 @@ impl Graph {
         Updated { resolved: due, gone: gone.into_iter().collect() }
     }
 
-    /// Puts a file with edges that were found before, unchanged since.
-    pub fn restore(&mut self, id: FileId, path: &str, facts: Facts, links: Links) {
+    /// Puts a file back as it was kept. Without edges, it waits for `settle`.
+    pub fn restore(&mut self, id: FileId, path: &str, facts: Facts, links: Option<Links>) {
         self.world.put(id, path, facts);
-        self.set_links(id, Some(links));
+        if links.is_none() {
+            self.pending.due.insert(id);
+        }
+        self.set_links(id, links);
+    }
+
+    /// Numbers between those of restored files are free again; called once all are back.
+    pub fn reclaim(&mut self) {
+        let ids = (0..self.links.len()).map(index);
+        self.free = ids.filter(|it| self.world.get(*it).is_none()).collect();
     }
 
     fn new_id(&mut self) -> FileId {

@@ -143,7 +143,7 @@ func main() {
 }
 func helper() {}
 "#,
-        expect![[r#"
+        expect![[r"
             main.go:main calls main.go:helper (scope)
             main.go:main calls store/store.go:Base.Close (type)
             main.go:main calls store/store.go:Open (import)
@@ -152,7 +152,7 @@ func helper() {}
             store/more.go:reset calls store/store.go:Store.Get (type)
             store/store.go:Open instantiates store/store.go:Store (scope)
             store/store.go:Store extends store/store.go:Base (scope)
-        "#]],
+        "]],
     );
 }
 

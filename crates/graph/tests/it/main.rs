@@ -4,6 +4,7 @@
 
 mod kit;
 
+mod asking;
 mod equal;
 mod hostile;
 mod incremental;

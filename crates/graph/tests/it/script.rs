@@ -95,7 +95,7 @@ const use = async ({ scene }: { scene: Scene }) => {
   make(scene.first).all()
 }
 ",
-        expect![[r#"
+        expect![[r"
             app.ts:use calls scene.ts:Node.draw (type)
             app.ts:use calls scene.ts:Scene.all (type)
             app.ts:use calls scene.ts:Scene.find (type)
@@ -103,7 +103,7 @@ const use = async ({ scene }: { scene: Scene }) => {
             scene.ts:Scene.all calls scene.ts:Node.draw (type)
             scene.ts:Scene.all calls scene.ts:Node.next (type)
             scene.ts:make instantiates scene.ts:Scene (scope)
-        "#]],
+        "]],
     );
 }
 
