@@ -184,7 +184,7 @@ fn try_connect(
 }
 
 /// Whether the last connection to close merges the log into the file and removes it.
-fn merge_on_close(db: &Db, merge: bool) -> Result<(), Error> {
+pub(crate) fn merge_on_close(db: &Db, merge: bool) -> Result<(), Error> {
     let config = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
     db.conn.set_db_config(config, !merge).map(|_| ()).map_err(|it| db.error(&it))
 }

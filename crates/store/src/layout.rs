@@ -25,6 +25,11 @@ impl DataDir {
         Home { dir: self.root.join("projects").join(id.to_string()), file: "memory.db" }
     }
 
+    /// The structural layer of a project: derived, so nothing in it is missed.
+    pub fn graph(&self, id: ProjectId) -> Home {
+        Home { file: "graph.db", ..self.project(id) }
+    }
+
     /// The projects that have a folder here, whether or not the registry knows them.
     pub fn projects(&self) -> Vec<ProjectId> {
         let entries = std::fs::read_dir(self.root.join("projects")).into_iter().flatten().flatten();

@@ -45,6 +45,7 @@ mod restore;
 mod scrub;
 
 mod desk;
+mod graph;
 mod store;
 mod witness;
 mod worker;
@@ -57,6 +58,7 @@ pub use batch::{Action, Applied, Batch, Change};
 pub use check::Finding;
 pub use error::Error;
 pub use filter::Filter;
+pub use graph::{GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore};
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};

@@ -52,6 +52,7 @@ impl DataDir {
     /// Deletes everything that is ours in the folder of one project, and the folder if it is then empty.
     pub fn remove_project(&self, id: ProjectId) -> Result<(), Error> {
         let home = self.project(id);
+        remove_files_of(&self.graph(id))?;
         remove_home(&home)?;
         remove_if_empty(&home.dir)
     }

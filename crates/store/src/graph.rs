@@ -1,0 +1,352 @@
+//! The structural layer of a project: derived from its files, kept in a file of its own.
+//!
+//! Bytes in, bytes out: what they mean is the graph's business. Nothing here is worth a backup, an
+//! audit or a migration: a file of another version, or one that is damaged, is thrown away and made
+//! anew. It is encrypted when there is a key.
+
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use crate::connection::{self, is_plain};
+use crate::layout::Home;
+use crate::query::{Db, Query, local};
+use crate::worker::Readers;
+use crate::{Error, Key, os};
+
+/// Grows with every change of the tables or of the bytes in them.
+const VERSION: i64 = 1;
+
+const SCHEMA: &str = "
+    CREATE TABLE files (
+        id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL,
+        hash BLOB NOT NULL, outline BLOB NOT NULL, edges BLOB
+    ) STRICT;
+    CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, keys BLOB) STRICT;
+    CREATE TABLE passed (path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
+    CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
+";
+
+const FILES: Query =
+    local("graph_files", "SELECT id, path, size, modified, hash, outline, edges FROM files");
+const BODIES: Query = local("graph_bodies", "SELECT id, body, keys FROM bodies");
+const STAMPS: Query = local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
+const PASSED: Query =
+    local("graph_passed", "SELECT path, size, modified, reason FROM passed ORDER BY path");
+const STATE: Query = local("graph_state", "SELECT value FROM state WHERE key = ?1");
+const PUT_FILE: Query = local(
+    "graph_put_file",
+    "INSERT INTO files (id, path, size, modified, hash, outline, edges) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
+     ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6, edges = ?7",
+);
+const PUT_BODY: Query =
+    local("graph_put_body", "INSERT OR REPLACE INTO bodies (id, body, keys) VALUES (?1, ?2, ?3)");
+const PUT_EDGES: Query = local("graph_put_edges", "UPDATE files SET edges = ?2 WHERE id = ?1");
+const PUT_KEYS: Query = local("graph_put_keys", "UPDATE bodies SET keys = ?2 WHERE id = ?1");
+const PUT_STAMP: Query =
+    local("graph_put_stamp", "UPDATE files SET size = ?2, modified = ?3 WHERE id = ?1");
+const DROP_FILE: Query = local("graph_drop_file", "DELETE FROM files WHERE id = ?1");
+const DROP_BODY: Query = local("graph_drop_body", "DELETE FROM bodies WHERE id = ?1");
+const CLEAR_PASSED: Query = local("graph_clear_passed", "DELETE FROM passed");
+const PUT_PASSED: Query = local(
+    "graph_put_passed",
+    "INSERT OR REPLACE INTO passed (path, size, modified, reason) VALUES (?1, ?2, ?3, ?4)",
+);
+const PUT_STATE: Query =
+    local("graph_put_state", "INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)");
+
+/// How a file looked when it was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphStamp {
+    pub id: u32,
+    pub path: String,
+    pub size: u64,
+    pub modified: u64,
+    pub hash: Vec<u8>,
+}
+
+/// What questions need of a file. Without edges, it waits to be resolved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphFile {
+    pub stamp: GraphStamp,
+    pub outline: Vec<u8>,
+    pub edges: Option<Vec<u8>>,
+}
+
+/// What an update needs beside that.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphBody {
+    pub id: u32,
+    pub body: Vec<u8>,
+    pub keys: Option<Vec<u8>>,
+}
+
+/// A file that was passed over, and why.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GraphPassed {
+    pub path: String,
+    pub size: u64,
+    pub modified: u64,
+    pub reason: String,
+}
+
+/// Changes that are kept together or not at all.
+#[derive(Clone, Debug, Default)]
+pub struct GraphBatch {
+    pub files: Vec<(GraphFile, GraphBody)>,
+    /// New edges and keys of files that are there.
+    pub resolved: Vec<(u32, Vec<u8>, Vec<u8>)>,
+    /// Files that were touched without being changed.
+    pub touched: Vec<GraphStamp>,
+    pub gone: Vec<u32>,
+    pub passed: Option<Vec<GraphPassed>>,
+    /// What is known of the whole: how complete it is, since when.
+    pub state: Vec<(&'static str, String)>,
+}
+
+/// The structural layer of one project. Nothing is touched until the first call.
+#[derive(Clone)]
+pub struct GraphStore {
+    path: PathBuf,
+    workers: Arc<Readers>,
+}
+
+impl GraphStore {
+    pub fn new(home: Home, key: Option<Key>) -> Self {
+        let path = home.database();
+        let workers = Readers::start(move || open(&home, key.as_ref()));
+        Self { path, workers: Arc::new(workers) }
+    }
+
+    pub fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Bytes on disk, with what waits in the log.
+    pub fn size(&self) -> u64 {
+        let log = self.path.with_extension("db-wal");
+        [&self.path, &log].iter().filter_map(|it| fs::metadata(it).ok()).map(|it| it.len()).sum()
+    }
+
+    pub async fn files(&self) -> Result<Vec<GraphFile>, Error> {
+        self.workers
+            .run(|db| {
+                db.view(|db| {
+                    db.select(&FILES, &[], |row| {
+                        Ok(GraphFile {
+                            stamp: stamp(row)?,
+                            outline: row.get(5)?,
+                            edges: row.get(6)?,
+                        })
+                    })
+                })
+            })
+            .await
+    }
+
+    pub async fn bodies(&self) -> Result<Vec<GraphBody>, Error> {
+        self.workers
+            .run(|db| {
+                db.select(&BODIES, &[], |row| {
+                    Ok(GraphBody { id: row.get(0)?, body: row.get(1)?, keys: row.get(2)? })
+                })
+            })
+            .await
+    }
+
+    pub async fn stamps(&self) -> Result<Vec<GraphStamp>, Error> {
+        self.workers.run(|db| db.select(&STAMPS, &[], stamp)).await
+    }
+
+    pub async fn passed(&self) -> Result<Vec<GraphPassed>, Error> {
+        self.workers
+            .run(|db| {
+                db.select(&PASSED, &[], |row| {
+                    Ok(GraphPassed {
+                        path: row.get(0)?,
+                        size: number(row, 1)?,
+                        modified: number(row, 2)?,
+                        reason: row.get(3)?,
+                    })
+                })
+            })
+            .await
+    }
+
+    pub async fn state(&self, key: &'static str) -> Result<Option<String>, Error> {
+        self.workers.run(move |db| db.one(&STATE, &[&key], |row| row.get(0))).await
+    }
+
+    pub async fn apply(&self, batch: GraphBatch) -> Result<(), Error> {
+        self.workers.run(move |db| db.transaction(|db| apply(db, &batch))).await
+    }
+}
+
+fn stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
+    Ok(GraphStamp {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        size: number(row, 2)?,
+        modified: number(row, 3)?,
+        hash: row.get(4)?,
+    })
+}
+
+/// Sizes and moments fit in 63 bits; anything else was not written by us.
+fn number(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(at).map(|it| u64::try_from(it).unwrap_or_default())
+}
+
+fn signed(it: u64) -> i64 {
+    i64::try_from(it).unwrap_or(i64::MAX)
+}
+
+fn apply(db: &Db, batch: &GraphBatch) -> Result<(), Error> {
+    for id in &batch.gone {
+        db.run(&DROP_FILE, &[id])?;
+        db.run(&DROP_BODY, &[id])?;
+    }
+    for (file, body) in &batch.files {
+        let GraphStamp { id, path, size, modified, hash } = &file.stamp;
+        db.run(
+            &PUT_FILE,
+            &[id, path, &signed(*size), &signed(*modified), hash, &file.outline, &file.edges],
+        )?;
+        db.run(&PUT_BODY, &[&body.id, &body.body, &body.keys])?;
+    }
+    for (id, edges, keys) in &batch.resolved {
+        db.run(&PUT_EDGES, &[id, edges])?;
+        db.run(&PUT_KEYS, &[id, keys])?;
+    }
+    for it in &batch.touched {
+        db.run(&PUT_STAMP, &[&it.id, &signed(it.size), &signed(it.modified)])?;
+    }
+    if let Some(passed) = &batch.passed {
+        db.run(&CLEAR_PASSED, &[])?;
+        for it in passed {
+            db.run(&PUT_PASSED, &[&it.path, &signed(it.size), &signed(it.modified), &it.reason])?;
+        }
+    }
+    for (key, value) in &batch.state {
+        db.run(&PUT_STATE, &[key, value])?;
+    }
+    Ok(())
+}
+
+/// Opens the file, or makes it anew when it is of no use any more.
+fn open(home: &Home, key: Option<&Key>) -> Result<Db, Error> {
+    home.prepare()?;
+    let path = home.database();
+    // With a key, what was written without one must not stay readable.
+    if key.is_some() && fs::metadata(&path).is_ok_and(|it| it.len() > 0) && is_plain(&path) {
+        remove(home)?;
+    }
+    match try_open(home, key) {
+        Ok(Some(db)) => Ok(db),
+        Ok(None) | Err(Error::Damaged { .. }) => {
+            remove(home)?;
+            let again = try_open(home, key)?;
+            again.ok_or_else(|| Error::Engine {
+                what: "the code graph's file cannot be made".to_owned(),
+            })
+        }
+        Err(error) => Err(error),
+    }
+}
+
+/// `None` for a file of another version.
+fn try_open(home: &Home, key: Option<&Key>) -> Result<Option<Db>, Error> {
+    let path = home.database();
+    os::private_file(&path).map_err(|it| Error::io(&path, &it))?;
+    let db = connection::open_file(&path, key, true)?;
+    db.pragma("PRAGMA journal_mode = WAL")?;
+    // What is lost with the power is made again.
+    db.batch("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;")?;
+    connection::merge_on_close(&db, true)?;
+    if db.pragma("SELECT count(*) FROM sqlite_schema")? == "0" {
+        // Two processes may come here at once; the second finds the tables made.
+        db.transaction(|db| {
+            if db.pragma("SELECT count(*) FROM sqlite_schema")? != "0" {
+                return Ok(());
+            }
+            db.batch(SCHEMA)?;
+            db.batch(&format!("PRAGMA user_version = {VERSION}"))
+        })?;
+    }
+    let is_current = db.pragma("PRAGMA user_version")? == VERSION.to_string();
+    Ok(is_current.then_some(db))
+}
+
+fn remove(home: &Home) -> Result<(), Error> {
+    for ending in ["db", "db-wal", "db-shm", "db-journal"] {
+        let path = home.beside(ending);
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                return Err(Error::io(&path, &error));
+            }
+            _ => {}
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use model::{ProjectId, Timestamp};
+
+    use super::*;
+    use crate::DataDir;
+
+    fn home(dir: &Path) -> Home {
+        DataDir::new(dir).graph(ProjectId::new(Timestamp(1), [1; 10]))
+    }
+
+    fn file(id: u32, path: &str) -> (GraphFile, GraphBody) {
+        let stamp = GraphStamp { id, path: path.to_owned(), size: 3, modified: 4, hash: vec![5] };
+        let file = GraphFile { stamp, outline: vec![6], edges: None };
+        (file, GraphBody { id, body: vec![7], keys: None })
+    }
+
+    fn run<T>(future: impl Future<Output = T>) -> T {
+        tokio::runtime::Builder::new_current_thread().build().unwrap().block_on(future)
+    }
+
+    #[test]
+    fn what_was_put_is_there_after_opening_again() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = GraphStore::new(home(dir.path()), None);
+        let files = vec![file(1, "a.ts"), file(2, "b.ts")];
+        run(store.apply(GraphBatch { files, ..GraphBatch::default() })).unwrap();
+        let resolved = vec![(1, vec![8], vec![9])];
+        run(store.apply(GraphBatch { resolved, gone: vec![2], ..GraphBatch::default() })).unwrap();
+        drop(store);
+        let store = GraphStore::new(home(dir.path()), None);
+        let mut expected = file(1, "a.ts");
+        (expected.0.edges, expected.1.keys) = (Some(vec![8]), Some(vec![9]));
+        assert_eq!(run(store.files()).unwrap(), [expected.0]);
+        assert_eq!(run(store.bodies()).unwrap(), [expected.1]);
+    }
+
+    #[test]
+    fn a_file_of_no_use_is_made_anew() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = home(dir.path()).database();
+        run(GraphStore::new(home(dir.path()), None)
+            .apply(GraphBatch { files: vec![file(1, "a")], ..GraphBatch::default() }))
+        .unwrap();
+        fs::write(&path, "no database at all, but quite a few bytes of something else").unwrap();
+        assert!(run(GraphStore::new(home(dir.path()), None).files()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn a_batch_that_fails_leaves_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = GraphStore::new(home(dir.path()), None);
+        // Two files cannot have one path.
+        let files = vec![file(1, "a.ts"), file(2, "a.ts")];
+        run(store.apply(GraphBatch { files, ..GraphBatch::default() })).unwrap_err();
+        assert!(run(store.files()).unwrap().is_empty());
+    }
+}
