@@ -3,10 +3,13 @@
 mod answer;
 mod ask;
 mod backup;
+mod chunks;
+mod code;
 mod completions;
 mod config;
 mod connect;
 mod context;
+mod deps;
 mod doctor;
 mod edit;
 mod embed;
@@ -16,11 +19,15 @@ mod flag;
 mod forget;
 mod history;
 pub(crate) mod hook;
+mod impact;
 mod import;
+mod index;
 mod learn;
 mod licenses;
 mod list;
 mod maintain;
+mod neighbours;
+mod path;
 mod pin;
 mod purge;
 mod remember;
@@ -30,6 +37,7 @@ mod search;
 mod shared;
 mod show;
 mod stats;
+mod symbols;
 mod undo;
 
 use std::path::PathBuf;
@@ -43,7 +51,7 @@ use crate::failure;
 use crate::models;
 use crate::output::{Output, count};
 
-/// In the order of a day: keep, find, change, take back, carry, look after.
+/// In the order of a day: keep, find, change, take back, carry, know the code, look after.
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
     Remember(remember::RememberArgs),
@@ -64,6 +72,13 @@ pub(crate) enum Command {
     Export(export::ExportArgs),
     Import(import::ImportArgs),
     Purge(purge::PurgeArgs),
+    Index(index::IndexArgs),
+    Impact(impact::ImpactArgs),
+    Deps(deps::DepsArgs),
+    Neighbours(neighbours::NeighboursArgs),
+    Symbols(symbols::SymbolsArgs),
+    Chunks(chunks::ChunksArgs),
+    Path(path::PathArgs),
     Backup(backup::BackupArgs),
     RestoreBackup(restore_backup::RestoreBackupArgs),
     Maintain(maintain::MaintainArgs),
@@ -162,7 +177,11 @@ impl<'a> Session<'a> {
             models,
             random: environment::random,
         };
-        let base = environment.start(global.project.as_deref());
+        let folder = match command {
+            Command::Index(args) => args.path.as_deref(),
+            _ => None,
+        };
+        let base = environment.start(folder.or(global.project.as_deref()));
         let (mut engine, trouble) = Engine::open_anyway(config, &base, environment.now).await?;
         if let Some(trouble) = trouble {
             if !to_mend {
@@ -232,6 +251,13 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Export(args) => export::run(args, &session).await,
         Command::Import(args) => import::run(args, &mut session).await,
         Command::Purge(args) => return purge::run(args, session).await,
+        Command::Index(args) => index::run(args, &mut session).await,
+        Command::Impact(args) => impact::run(args, &session).await,
+        Command::Deps(args) => deps::run(args, &session).await,
+        Command::Neighbours(args) => neighbours::run(args, &session).await,
+        Command::Symbols(args) => symbols::run(args, &session).await,
+        Command::Chunks(args) => chunks::run(&args, &session),
+        Command::Path(args) => path::run(args, &session).await,
         Command::Backup(args) => backup::run(args, &session).await,
         // What was damaged is no longer there.
         Command::RestoreBackup(args) => return restore_backup::run(args, &mut session),

@@ -2,6 +2,7 @@
 
 pub(crate) mod answer;
 pub(crate) mod context;
+pub(crate) mod graph;
 
 use engine::{Reach, Shown};
 use model::{

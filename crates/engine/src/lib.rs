@@ -21,6 +21,7 @@ mod change;
 mod correct;
 mod undo;
 
+mod graph;
 mod learn;
 
 mod carry;
@@ -32,6 +33,7 @@ mod host;
 mod settings;
 mod upkeep;
 
+pub use crate::graph::{Dependency, Freshness, Impact, Indexed, Indexing, Link, Mention, Route};
 pub use admit::{Admitted, OnSecret};
 pub use carry::Package;
 pub use change::Edit;
@@ -59,6 +61,7 @@ pub use undo::{Past, Undone};
 pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
+pub use ::graph::{Chunk, DefKind, EdgeKind, How, Neighbour, Symbol};
 pub use ::recall::{Class, Factors, PaidBy, Path, Purpose, Stage, Trace, Verdict, Without, tokens};
 pub use agents::{Heard, Moment, hear, hook_answer};
 pub use infer::{

@@ -8,6 +8,7 @@ mod server;
 mod carry;
 mod claude;
 mod clock;
+mod code;
 mod context;
 mod crowd;
 mod damage;
