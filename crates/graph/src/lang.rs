@@ -7,6 +7,7 @@
 mod grammar;
 mod go;
 mod java;
+mod plain;
 mod python;
 mod rust;
 mod typescript;
@@ -134,6 +135,7 @@ pub fn language(path: &str) -> Option<Lang> {
 
 /// Reads one file. Never fails: what cannot be understood is left out.
 pub fn extract(lang: Lang, path: &str, source: &[u8]) -> Facts {
+    let lang = if lang == Lang::C && is_cpp_header(path, source) { Lang::Cpp } else { lang };
     let mut sketch = Sketch::new(lang, source);
     sketch.is_test = is_test_path(path);
     match lang {
@@ -143,9 +145,22 @@ pub fn extract(lang: Lang, path: &str, source: &[u8]) -> Facts {
         Lang::Rust => rust::walk(&mut sketch),
         Lang::Python => python::walk(&mut sketch),
         Lang::Manifest => crate::manifest::read(&mut sketch, path),
-        _ => {}
+        Lang::C | Lang::Cpp | Lang::CSharp | Lang::Ruby | Lang::Php => plain::walk(&mut sketch),
     }
     sketch.finish()
+}
+
+/// Both languages call their headers `.h`; what only one of them has tells which it is.
+fn is_cpp_header(path: &str, source: &[u8]) -> bool {
+    const MARKS: &[&str] =
+        &["class ", "namespace ", "template", "public:", "private:", "virtual ", "using ", "std::"];
+    let text = String::from_utf8_lossy(source);
+    let is_code = |it: &&str| !it.trim_start().starts_with(['*', '/']);
+    path.ends_with(".h")
+        && text
+            .lines()
+            .filter(is_code)
+            .any(|line| MARKS.iter().any(|it| line.trim_start().starts_with(it)))
 }
 
 /// Whether a file holds tests, by the habits of all languages.

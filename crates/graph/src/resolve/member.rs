@@ -83,12 +83,18 @@ impl Resolver<'_> {
         left: u32,
     ) -> Found {
         let entry = self.lens.entry(at.file);
-        if let Some(def) = entry.member(Some(at.def), name, want) {
-            return Found::Def(DefRef { file: at.file, def }, env.clone(), how);
-        }
-        let added = self.added(at, name, want, how);
+        let own = entry.member(Some(at.def), name, want);
+        let is_announced = |it: u32| entry.facts.defs[it as usize].flags.has(Flags::DECLARATION);
+        // A member that is only announced here may be defined elsewhere.
+        let added = match own {
+            Some(it) if !is_announced(it) => Found::Nothing,
+            _ => self.added(at, name, want, how),
+        };
         if !added.is_nothing() {
             return added;
+        }
+        if let Some(def) = own {
+            return Found::Def(DefRef { file: at.file, def }, env.clone(), how);
         }
         let def = &entry.facts.defs[at.def as usize];
         if def.kind == crate::DefKind::TypeAlias && def.declared.is_some() {

@@ -197,3 +197,110 @@ class Util { static void check() {} }
         "]],
     );
 }
+
+#[test]
+fn c_headers_announce_what_sources_define() {
+    check(
+        r#"
+== include/list.h
+struct list { int n; };
+int list_add(struct list *l, int v);
+== src/list.c
+#include "list.h"
+static int grow(struct list *l) { return 1; }
+int list_add(struct list *l, int v) { return grow(l); }
+== src/other.c
+static int grow(int x) { return x; }
+int twice(void) { return grow(2); }
+== src/main.c
+#include <stdio.h>
+#include "list.h"
+int main(void) { struct list l; list_add(&l, 1); printf("x"); return 0; }
+"#,
+        expect![[r"
+            src/list.c:list_add calls src/list.c:grow (scope)
+            src/main.c:main calls src/list.c:list_add (import)
+            src/other.c:twice calls src/other.c:grow (scope)
+        "]],
+    );
+}
+
+#[test]
+fn cpp_members_stand_outside_their_classes() {
+    check(
+        r#"
+== engine.h
+class Part { public: void turn(); };
+class Engine : public Machine { public: void run(); Part part; static Engine* make(); };
+class Machine { public: void stop() {} };
+== engine.cpp
+#include "engine.h"
+void Part::turn() {}
+void Engine::run() { part.turn(); this->stop(); helper(); }
+Engine* Engine::make() { return new Engine(); }
+static void helper() {}
+== main.cpp
+#include "engine.h"
+int main() { Engine* e = Engine::make(); e->run(); Engine f; f.part.turn(); }
+"#,
+        expect![[r#"
+            engine.cpp:Engine.make instantiates engine.h:Engine (import)
+            engine.cpp:Engine.run calls engine.cpp:helper (scope)
+            engine.h:Engine extends engine.h:Machine (scope)
+            main.cpp:main calls engine.cpp:Engine.make (member)
+            main.cpp:main calls engine.cpp:Engine.run (type)
+            main.cpp:main calls engine.cpp:Part.turn (type)
+        "#]],
+    );
+}
+
+#[test]
+fn csharp_ruby_and_php_in_brief() {
+    check(
+        r"
+== App/Repo.cs
+namespace App.Data { public class Repo { public void Save() { Log(); } void Log() {} } }
+== App/Service.cs
+using App.Data;
+namespace App { class Service : Base { private Repo repo = new Repo(); void Run(Repo other) { repo.Save(); other.Save(); Help(); } } class Base { protected void Help() {} } }
+== lib/user.rb
+require_relative 'base'
+class User < Base
+  def initialize(store)
+    @mailer = Mailer.new
+  end
+  def save
+    validate
+    @mailer.deliver_now_or_never
+  end
+end
+class Mailer
+  def deliver_now_or_never; end
+end
+== lib/base.rb
+class Base
+  def validate; end
+end
+== src/Model/User.php
+<?php namespace App\Model; use App\Tool\Log;
+class User { private Log $log; function save(Log $other): void { $this->log->write2(); $other->write2(); $x = new Log(); self::make(); } static function make() {} }
+== src/Tool/Log.php
+<?php namespace App\Tool; class Log { function write2() { helper(); } } function helper() {}
+",
+        expect![[r"
+            App/Repo.cs:Repo.Save calls App/Repo.cs:Repo.Log (member)
+            App/Service.cs:Service extends App/Service.cs:Base (scope)
+            App/Service.cs:Service instantiates App/Repo.cs:Repo (import)
+            App/Service.cs:Service.Run calls App/Repo.cs:Repo.Save (type)
+            App/Service.cs:Service.Run calls App/Service.cs:Base.Help (member)
+            lib/user.rb:User extends lib/base.rb:Base (import)
+            lib/user.rb:User.initialize instantiates lib/user.rb:Mailer (scope)
+            lib/user.rb:User.save calls lib/base.rb:Base.validate (member)
+            lib/user.rb:User.save calls lib/user.rb:Mailer.deliver_now_or_never (type)
+            src/Model/User.php:User.save calls src/Model/User.php:User.make (member)
+            src/Model/User.php:User.save calls src/Tool/Log.php:Log.write2 (type)
+            src/Model/User.php:User.save instantiates src/Tool/Log.php:Log (import)
+            src/Tool/Log.php:Log.write2 calls src/Tool/Log.php:helper (scope)
+        "]],
+    );
+}

@@ -1,0 +1,593 @@
+//! C, C++, C#, Ruby and PHP: one walk for the five, by the names of their nodes.
+//!
+//! They get definitions, imports, calls, bases, and the declared types of variables, parameters and
+//! fields. What a call returns is followed only where it is declared.
+
+mod term;
+
+use tree_sitter::{Node, Parser, TreeCursor};
+
+use super::walk::{MAX_DEPTH, children, unquoted};
+use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
+use crate::lang::Lang;
+use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
+
+struct Plain<'a, 's> {
+    s: &'a mut Sketch<'s>,
+    depth: u32,
+    spoken: Option<usize>,
+}
+
+pub(super) fn walk(sketch: &mut Sketch<'_>) {
+    let mut parser = Parser::new();
+    let Some(()) = sketch.lang.grammar().and_then(|it| parser.set_language(&it).ok()) else {
+        return;
+    };
+    let Some(tree) = parser.parse(sketch.source, None) else { return };
+    Plain { s: sketch, depth: 0, spoken: None }.visit(&mut tree.walk());
+}
+
+fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
+    node.child_by_field_name(name)
+}
+
+impl<'s> Plain<'_, 's> {
+    fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
+        let node = cursor.node();
+        match node.kind() {
+            "comment" => self.s.comment(node),
+            "string_literal"
+            | "string"
+            | "char_literal"
+            | "raw_string_literal"
+            | "encapsed_string"
+            | "heredoc"
+            | "verbatim_string_literal" => {
+                self.s.string(node);
+                self.inside(cursor);
+            }
+            "identifier" | "constant" => self.mention(node),
+            "type_identifier" | "named_type" => self.mention_type(node),
+            "preproc_include" => self.include(node),
+            "using_directive" => self.using(node),
+            "namespace_use_clause" => self.use_clause(node),
+            "namespace_declaration" | "file_scoped_namespace_declaration" => {
+                self.s.space = field(node, "name").map(|it| self.s.word_of(it));
+                self.inside(cursor);
+            }
+            "namespace_definition" if self.s.lang == Lang::Php => {
+                let name = field(node, "name").map(|it| self.s.text(it).replace('\\', "."));
+                self.s.space = name.map(|it| self.s.made_word(&it));
+                self.inside(cursor);
+            }
+            // A C++ namespace adds to what all files share; its name is left out.
+            "namespace_definition" => self.inside(cursor),
+            "module" if self.s.lang == Lang::Ruby && field(node, "name").is_some() => {
+                self.class(cursor, node, DefKind::Module);
+            }
+            "class_declaration" | "class_specifier" | "struct_specifier" | "union_specifier"
+            | "struct_declaration" | "record_declaration" | "trait_declaration" | "class"
+                if field(node, "name").is_some() =>
+            {
+                // `struct S x;` speaks of a type, it does not define one.
+                let is_mention =
+                    node.kind().ends_with("_specifier") && field(node, "body").is_none();
+                if is_mention {
+                    self.inside(cursor);
+                } else {
+                    self.class(cursor, node, DefKind::Class);
+                }
+            }
+            "interface_declaration" => self.class(cursor, node, DefKind::Interface),
+            "enum_declaration" | "enum_specifier" => self.class(cursor, node, DefKind::Enum),
+            "enumerator" | "enum_member_declaration" | "enum_case" => {
+                self.member(node, field(node, "name"), None);
+                self.inside(cursor);
+            }
+            "function_definition"
+            | "method_declaration"
+            | "constructor_declaration"
+            | "method"
+            | "singleton_method"
+            | "local_function_statement" => self.function(cursor, node),
+            "declaration" | "field_declaration" => self.declaration(cursor, node),
+            "variable_declaration" => self.variables(cursor, node),
+            "property_declaration" => self.property(cursor, node),
+            "assignment" | "assignment_expression" => self.assignment(cursor, node),
+            "foreach_statement" => {
+                self.bind_each(node);
+                self.inside(cursor);
+            }
+            "call_expression" | "invocation_expression" | "function_call_expression" => {
+                if let Some(callee) = field(node, "function") {
+                    self.refer_to(callee, RefKind::Call, node);
+                }
+                self.inside(cursor);
+            }
+            "member_call_expression"
+            | "nullsafe_member_call_expression"
+            | "scoped_call_expression"
+            | "call" => {
+                self.method_call(cursor, node);
+            }
+            "object_creation_expression" | "new_expression" => {
+                let of = field(node, "type").or_else(|| node.named_child(0));
+                if let Some(of) = of {
+                    self.refer_to(of, RefKind::New, node);
+                }
+                self.inside(cursor);
+            }
+            "member_access_expression"
+            | "field_expression"
+            | "qualified_identifier"
+            | "qualified_name"
+            | "scope_resolution" => self.first_only(cursor),
+            _ => self.inside(cursor),
+        }
+    }
+
+    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
+        if self.depth >= MAX_DEPTH {
+            self.s.n_too_deep += 1;
+            return;
+        }
+        if !cursor.goto_first_child() {
+            return;
+        }
+        self.depth += 1;
+        loop {
+            self.visit(cursor);
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+        cursor.goto_parent();
+        self.depth -= 1;
+    }
+
+    fn first_only(&mut self, cursor: &mut TreeCursor<'_>) {
+        if self.depth < MAX_DEPTH && cursor.goto_first_child() {
+            self.depth += 1;
+            self.visit(cursor);
+            cursor.goto_parent();
+            self.depth -= 1;
+        }
+    }
+
+    fn mention(&mut self, node: Node<'_>) {
+        if self.spoken == Some(node.id()) {
+            return;
+        }
+        let name = self.s.text(node);
+        let term = self.s.free(name);
+        // In Ruby a bare name may be a call.
+        let is_call = self.s.lang == Lang::Ruby && node.kind() == "identifier";
+        let kind = if is_call { RefKind::Call } else { RefKind::Use };
+        self.s.refer(kind, term, node, ANY_NUMBER);
+    }
+
+    fn mention_type(&mut self, node: Node<'_>) {
+        let term = self.type_name(node);
+        self.s.refer(RefKind::Type, term, node, 0);
+    }
+
+    fn refer_to(&mut self, callee: Node<'_>, kind: RefKind, call: Node<'_>) {
+        let at = match callee.kind() {
+            "identifier" | "type_identifier" | "name" | "constant" => callee,
+            "field_expression" => field(callee, "field").unwrap_or(callee),
+            "member_access_expression" | "qualified_identifier" => {
+                field(callee, "name").unwrap_or(callee)
+            }
+            "qualified_name" => children(callee).last().unwrap_or(callee),
+            "generic_name" | "template_function" | "template_type" => {
+                callee.named_child(0).unwrap_or(callee)
+            }
+            _ => return,
+        };
+        self.spoken = Some(callee.id());
+        let is_bare = matches!(callee.kind(), "identifier" | "name") && kind == RefKind::Call;
+        let term = if is_bare {
+            let text = self.s.text(callee);
+            self.bare(text)
+        } else if kind == RefKind::New {
+            self.type_name(callee)
+        } else {
+            self.term(callee)
+        };
+        let n_args = field(call, "arguments").map_or(0, |it| children(it).count());
+        self.s.refer(kind, term, at, u8::try_from(n_args).unwrap_or(ANY_NUMBER));
+    }
+
+    /// A name that is called by itself: a local, a member of the type around, or a function.
+    fn bare(&mut self, text: &'s str) -> TermId {
+        if self.s.lang == Lang::C || self.s.class().is_none() {
+            self.s.free(text)
+        } else {
+            self.s.implicit(text)
+        }
+    }
+
+    fn method_call(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+        let of = ["object", "receiver", "scope"].iter().find_map(|it| field(node, it));
+        let name = field(node, "name").or_else(|| field(node, "method"));
+        let Some(name) = name else { return self.inside(cursor) };
+        if self.require(node, name) {
+            return;
+        }
+        self.spoken = Some(name.id());
+        let text = self.s.text(name);
+        let n_args = field(node, "arguments").map_or(0, |it| children(it).count());
+        let n_args = u8::try_from(n_args).unwrap_or(ANY_NUMBER);
+        let term = match of {
+            Some(of) => {
+                let of = self.term(of);
+                // `Foo.new` makes an object; the class is what is meant.
+                if text == "new" && self.s.lang == Lang::Ruby {
+                    self.s.refer(RefKind::New, of, name, n_args);
+                    return self.inside(cursor);
+                }
+                self.s.member(of, text)
+            }
+            None => self.bare(text),
+        };
+        self.s.refer(RefKind::Call, term, name, n_args);
+        self.inside(cursor);
+    }
+
+    fn add_import(
+        &mut self,
+        kind: ImportKind,
+        module: &str,
+        item: &str,
+        local: Option<&str>,
+        node: Node<'_>,
+    ) {
+        let (module, item) = (self.s.made_word(module), self.s.made_word(item));
+        let name = local.map_or(item, |it| self.s.made_word(it));
+        let import = index(self.s.imports.len());
+        let line = index(node.start_position().row);
+        self.s.imports.push(Import {
+            kind,
+            module,
+            item,
+            local: name,
+            within: None,
+            public: true,
+            line,
+        });
+        if local.is_some() {
+            self.s.bind_wide(name, Bound::Import(import));
+        }
+    }
+
+    fn include(&mut self, node: Node<'_>) {
+        if let Some(path) = field(node, "path") {
+            self.s.string(path);
+            let text = self.s.text(path).trim_matches(['"', '<', '>']);
+            self.add_import(ImportKind::Star, text, "*", None, node);
+        }
+    }
+
+    /// `require "a"` in Ruby; says whether it was one.
+    fn require(&mut self, node: Node<'_>, name: Node<'_>) -> bool {
+        if self.s.lang != Lang::Ruby
+            || !matches!(self.s.text(name), "require" | "require_relative" | "load")
+        {
+            return false;
+        }
+        let text = field(node, "arguments")
+            .and_then(|it| it.named_child(0))
+            .filter(|it| it.kind() == "string");
+        let Some(text) = text.map(|it| unquoted(self.s.text(it))) else { return false };
+        self.add_import(ImportKind::Effect, text, "*", None, node);
+        true
+    }
+
+    fn using(&mut self, node: Node<'_>) {
+        if let Some(name) = children(node).last() {
+            let text = self.s.text(name);
+            self.add_import(ImportKind::Star, text, "*", None, node);
+        }
+    }
+
+    /// One name of PHP's `use`, with the prefix of its group.
+    fn use_clause(&mut self, node: Node<'_>) {
+        let group = node
+            .parent()
+            .filter(|it| it.kind() == "namespace_use_group")
+            .and_then(|it| it.parent());
+        let prefix = group.and_then(|it| children(it).find(|it| it.kind() == "namespace_name"));
+        let prefix = prefix.map(|it| format!("{}\\", self.s.text(it))).unwrap_or_default();
+        let Some(name) = node.named_child(0) else { return };
+        let path = format!("{prefix}{}", self.s.text(name)).replace('\\', ".");
+        let path = path.trim_start_matches('.');
+        let (module, item) = path.rsplit_once('.').unwrap_or(("", path));
+        let alias = field(node, "alias").map_or(item, |it| self.s.text(it));
+        self.add_import(ImportKind::Named, module, item, Some(alias), node);
+    }
+
+    fn class(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>, kind: DefKind) {
+        let Some(name) = field(node, "name") else { return self.inside(cursor) };
+        let word = match name.kind() {
+            "scope_resolution" | "qualified_identifier" => {
+                let last = children(name).last().unwrap_or(name);
+                self.s.word_of(last)
+            }
+            _ => self.s.word_of(name),
+        };
+        let def = self.s.define(kind, word, name, node, Flags::EXPORTED);
+        self.s.bind(word, Bound::Def(def));
+        self.s.set_body(def, field(node, "body"));
+        self.spoken = Some(name.id());
+        self.bases(node, def);
+        self.s.open(def);
+        self.s.enter(ScopeKind::Members(def));
+        self.inside(cursor);
+        self.s.leave();
+        self.s.close();
+    }
+
+    fn bases(&mut self, node: Node<'_>, def: u32) {
+        for clause in children(node) {
+            let implements = match clause.kind() {
+                "base_class_clause" | "base_list" | "superclass" | "base_clause" => false,
+                "class_interface_clause" => true,
+                _ => continue,
+            };
+            for it in children(clause) {
+                if matches!(it.kind(), "access_specifier" | "argument_list" | "virtual") {
+                    continue;
+                }
+                let term = self.type_name(it);
+                self.s.add_base(def, term, implements);
+            }
+        }
+    }
+
+    /// A member of the type around, or a value of the file.
+    fn member(&mut self, node: Node<'_>, name: Option<Node<'_>>, declared: Option<TermId>) {
+        let Some(name) = name else { return };
+        let text = self.s.text(name).trim_start_matches(['$', '@']);
+        let word = self.s.word(text);
+        let kind = if self.s.class().is_some() { DefKind::Field } else { DefKind::Variable };
+        let def = self.s.define(kind, word, name, node, Flags::default());
+        self.s.def(def).declared = declared.filter(|it| *it != Sketch::UNKNOWN);
+        self.spoken = Some(name.id());
+        if kind == DefKind::Variable {
+            self.s.bind(word, Bound::Def(def));
+        }
+    }
+
+    fn function(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+        let declarator = field(node, "declarator");
+        let (name, _) = match declarator {
+            Some(it) => heart(it),
+            None => (field(node, "name"), true),
+        };
+        let Some(mut name) = name else { return self.inside(cursor) };
+        let mut owner = None;
+        if name.kind() == "qualified_identifier" {
+            // `void Server::run() {}` belongs to `Server`.
+            owner = field(name, "scope").map(|it| {
+                let text = self.s.text(it);
+                self.s.free(text)
+            });
+            name = field(name, "name").unwrap_or(name);
+        }
+        let text = self.s.text(name);
+        let class = self.s.class();
+        let kind =
+            if class.is_some() || owner.is_some() { DefKind::Method } else { DefKind::Function };
+        let word = self.s.word(text);
+        let is_constructor = matches!(text, "__construct" | "initialize")
+            || node.kind() == "constructor_declaration";
+        let is_private = self.s.lang == Lang::C
+            && children(node)
+                .any(|it| it.kind() == "storage_class_specifier" && self.s.text(it) == "static");
+        let is_static = node.kind() == "singleton_method"
+            || children(node).any(|it| {
+                matches!(it.kind(), "static_modifier" | "modifier" | "storage_class_specifier")
+                    && self.s.text(it) == "static"
+            });
+        let is_test = self.s.is_test && (text.starts_with("test") || has_test_mark(self.s, node));
+        let flags = Flags::default()
+            .when(is_constructor, Flags::CONSTRUCTOR)
+            .when(is_private, Flags::PRIVATE)
+            .when(is_static && class.is_some(), Flags::STATIC)
+            .when(is_test, Flags::TEST)
+            .when(field(node, "body").is_none() && self.s.lang != Lang::Ruby, Flags::ABSTRACT);
+        let def = self.s.define(kind, word, name, node, flags);
+        self.s.def(def).owner = owner;
+        self.spoken = Some(name.id());
+        if kind == DefKind::Function {
+            self.s.bind(word, Bound::Def(def));
+        }
+        self.s.open(def);
+        self.s.enter_function();
+        let takes = self.parameters(node, declarator);
+        let declared = ["type", "returns", "return_type"]
+            .iter()
+            .find_map(|it| field(node, it))
+            .map(|it| self.type_term(it));
+        self.s.set_body(def, field(node, "body"));
+        self.inside(cursor);
+        self.s.leave_function();
+        self.s.close();
+        let it = self.s.def(def);
+        (it.takes, it.declared) = (takes, declared.filter(|it| *it != Sketch::UNKNOWN));
+    }
+
+    fn parameters(&mut self, node: Node<'_>, declarator: Option<Node<'_>>) -> (u8, u8) {
+        let mut at = declarator;
+        while let Some(it) = at.filter(|it| it.kind() != "function_declarator") {
+            at = field(it, "declarator");
+        }
+        let list = field(at.unwrap_or(node), "parameters");
+        let (mut least, mut most) = (0_u8, 0_u8);
+        for it in list.into_iter().flat_map(children) {
+            if it.kind() == "comment" || self.s.text(it) == "void" {
+                continue;
+            }
+            let is_many = matches!(
+                it.kind(),
+                "variadic_parameter"
+                    | "splat_parameter"
+                    | "variadic_parameter_declaration"
+                    | "block_parameter"
+                    | "hash_splat_parameter"
+            );
+            let is_optional = it.kind().starts_with("optional_")
+                || field(it, "default_value").is_some()
+                || it.named_child_count() > 2;
+            most = if is_many { ANY_NUMBER } else { most.saturating_add(1) };
+            least += u8::from(!is_many && !is_optional && least < 250);
+            let declared = field(it, "type").map(|it| self.type_term(it));
+            let name = match field(it, "declarator") {
+                Some(it) => heart(it).0,
+                None => field(it, "name").or(Some(it).filter(|it| it.kind() == "identifier")),
+            };
+            let Some(name) = name else { continue };
+            let text = self.s.text(name).trim_start_matches('$');
+            let word = self.s.word(text);
+            self.s.bind_local(word, declared, None);
+            if it.kind() == "property_promotion_parameter"
+                && let Some(class) = self.s.class()
+            {
+                self.s.assign(class, word, declared.unwrap_or(Sketch::UNKNOWN), name, it);
+            }
+        }
+        (least, most)
+    }
+
+    /// A C declaration: of functions, fields or variables.
+    fn declaration(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+        let declared = field(node, "type").map(|it| self.type_term(it));
+        let is_inside = self.s.is_inside_function();
+        let mut walk = node.walk();
+        let declarators: Vec<Node<'_>> =
+            node.children_by_field_name("declarator", &mut walk).collect();
+        for it in declarators {
+            let (name, is_function) = heart(it);
+            let Some(name) = name.filter(|it| it.kind() != "qualified_identifier") else {
+                continue;
+            };
+            let word = self.s.word_of(name);
+            if is_inside {
+                let made = field(it, "value").map(|it| self.term(it));
+                self.s.bind_local(word, declared, made);
+            } else if is_function {
+                let kind =
+                    if self.s.class().is_some() { DefKind::Method } else { DefKind::Function };
+                let def = self.s.define(kind, word, name, node, Flags::DECLARATION);
+                self.s.def(def).declared = declared.filter(|it| *it != Sketch::UNKNOWN);
+                self.spoken = Some(name.id());
+            } else {
+                self.member(node, Some(name), declared);
+            }
+        }
+        self.inside(cursor);
+    }
+
+    /// C#'s `Type a = …, b;`, local or a field.
+    fn variables(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+        let declared =
+            field(node, "type").map(|it| self.type_term(it)).filter(|it| *it != Sketch::UNKNOWN);
+        let is_inside = self.s.is_inside_function();
+        for it in children(node).filter(|it| it.kind() == "variable_declarator") {
+            let Some(name) = field(it, "name") else { continue };
+            if is_inside {
+                let value = children(it).last().filter(|it| it.id() != name.id());
+                let made = value.map(|it| self.term(it));
+                let word = self.s.word_of(name);
+                self.s.bind_local(word, declared, made);
+            } else {
+                self.member(node, Some(name), declared);
+            }
+        }
+        self.inside(cursor);
+    }
+
+    fn property(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+        let declared = field(node, "type").map(|it| self.type_term(it));
+        let elements: Vec<Node<'_>> =
+            children(node).filter(|it| it.kind() == "property_element").collect();
+        match field(node, "name") {
+            Some(name) => self.member(node, Some(name), declared),
+            None => elements.iter().for_each(|it| self.member(node, field(*it, "name"), declared)),
+        }
+        self.inside(cursor);
+    }
+
+    fn assignment(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+        let (left, right) = (field(node, "left"), field(node, "right"));
+        if let (Some(left), Some(right)) = (left, right) {
+            let made = self.term(right);
+            let text = self.s.text(left);
+            match (left.kind(), self.s.class()) {
+                ("instance_variable", Some(class)) => {
+                    let word = self.s.word(text.trim_start_matches('@'));
+                    self.s.assign(class, word, made, left, node);
+                }
+                ("member_access_expression", Some(class)) if text.starts_with("$this->") => {
+                    if let Some(name) = field(left, "name") {
+                        let word = self.s.word_of(name);
+                        self.s.assign(class, word, made, name, node);
+                    }
+                }
+                ("identifier" | "variable_name", _)
+                    if matches!(self.s.lang, Lang::Ruby | Lang::Php) =>
+                {
+                    let word = self.s.word(text.trim_start_matches('$'));
+                    self.s.rebind(word, None, made);
+                    self.spoken = Some(left.id());
+                }
+                _ => {}
+            }
+        }
+        self.inside(cursor);
+    }
+
+    fn bind_each(&mut self, node: Node<'_>) {
+        let (left, right) = (field(node, "left"), field(node, "right"));
+        let (Some(left), Some(right)) = (left, right) else { return };
+        let of = self.term(right);
+        let element = self.s.term(Term::Element(of));
+        let declared = field(node, "type").map(|it| self.type_term(it));
+        let word = self.s.word_of(left);
+        self.s.bind_local(word, declared, Some(element));
+    }
+}
+
+/// `[Test]`, `[Fact]` before a method.
+fn has_test_mark(sketch: &Sketch<'_>, node: Node<'_>) -> bool {
+    let lists = children(node).filter(|it| it.kind() == "attribute_list");
+    lists.flat_map(children).any(|it| {
+        let name = field(it, "name").map_or("", |it| sketch.text(it));
+        matches!(name, "Test" | "Fact" | "Theory" | "TestMethod" | "TestCase")
+    })
+}
+
+/// The name at the heart of a C declarator, and whether it is one of a function.
+fn heart(mut node: Node<'_>) -> (Option<Node<'_>>, bool) {
+    let mut is_function = false;
+    for _ in 0..16 {
+        is_function |= node.kind() == "function_declarator";
+        match node.kind() {
+            "identifier"
+            | "field_identifier"
+            | "qualified_identifier"
+            | "destructor_name"
+            | "operator_name"
+            | "type_identifier" => return (Some(node), is_function),
+            _ => {}
+        }
+        let inner = field(node, "declarator");
+        let Some(inner) = inner.or_else(|| {
+            children(node).find(|it| it.kind().contains("declarator") || it.kind() == "identifier")
+        }) else {
+            break;
+        };
+        node = inner;
+    }
+    (None, is_function)
+}
