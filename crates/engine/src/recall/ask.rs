@@ -75,6 +75,8 @@ pub enum PassedOver {
     FilesGone,
     /// The session has seen it already.
     Shown,
+    /// It is about a file and waits for it.
+    Special,
 }
 
 impl PassedOver {
@@ -87,6 +89,7 @@ impl PassedOver {
             Self::Beyond => "beyond",
             Self::FilesGone => "files_gone",
             Self::Shown => "shown",
+            Self::Special => "special",
         }
     }
 
@@ -99,6 +102,7 @@ impl PassedOver {
             Self::Beyond => "better ones filled the answer",
             Self::FilesGone => "the files it speaks of are gone",
             Self::Shown => "was shown in this session already",
+            Self::Special => "waits for the file it is about",
         }
     }
 }

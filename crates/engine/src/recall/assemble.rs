@@ -2,7 +2,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use model::{Memory, MemoryId, MemoryType, PerMille, ProjectPath};
+use model::{Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath};
 use recall::{Brief, Item, Purpose, Stage, Unpacked, Without, frame, pack, phase, stale, tokens};
 use store::WARNING_KINDS;
 
@@ -43,6 +43,10 @@ impl Engine {
             .partition(|it| occasion.already_shown.contains(&it.shown.memory.id));
         let shown = Omitted::PassedOver(PassedOver::Shown);
         pool.left_out.extend(seen.into_iter().map(|it| (it, shown)));
+        let (hits, special): (Vec<Hit>, Vec<Hit>) =
+            hits.into_iter().partition(|it| !occasion.general || is_general(&it.shown.memory));
+        let special = special.into_iter();
+        pool.left_out.extend(special.map(|it| (it, Omitted::PassedOver(PassedOver::Special))));
         let hits = best_first(hits);
         let (hits, beyond) = within_reach(hits);
         let fates = self.fates(&hits).await;
@@ -166,6 +170,12 @@ impl Engine {
         let declared = self.config.types.iter().find(|it| it.slug == kind.slug());
         declared.map_or_else(|| kind.slug().to_owned(), |it| it.label.clone())
     }
+}
+
+/// Whether a memory concerns any work, whichever file it is in.
+fn is_general(memory: &Memory) -> bool {
+    let recurs = memory.kind.core() == Some(Kind::ErrorPattern);
+    memory.flags.pinned || memory.files.is_empty() || recurs
 }
 
 /// Best first, each memory once.

@@ -65,6 +65,7 @@ impl Engine {
             task: task.to_owned(),
             budget: Some(budget),
             already_shown: ids(shown),
+            general: task.is_empty(),
             ..Occasion::of(Phase::Implement)
         };
         let context = self.context_start(&occasion).await?;

@@ -27,6 +27,9 @@ pub struct Occasion {
     pub without: Without,
     /// What the session has seen already and need not see again.
     pub already_shown: HashSet<MemoryId>,
+    /// Only what concerns any work here: what is pinned, what speaks of no file, and errors that come
+    /// again and again. The rest waits for its file.
+    pub general: bool,
 }
 
 impl Occasion {
@@ -34,7 +37,8 @@ impl Occasion {
     pub fn of(phase: Phase) -> Self {
         let (task, files, without) = (String::new(), Vec::new(), Without::default());
         let already_shown = HashSet::new();
-        Self { task, files, phase, budget: None, full: false, without, already_shown }
+        let (budget, full, general) = (None, false, false);
+        Self { task, files, phase, budget, full, without, already_shown, general }
     }
 }
 
