@@ -7,6 +7,7 @@ mod compose;
 mod explain;
 mod family;
 mod files;
+mod journal;
 mod refresh;
 mod transcript;
 

@@ -22,6 +22,7 @@ mod apply;
 mod batch;
 mod filter;
 mod history;
+mod journal;
 mod lessons;
 mod lookups;
 mod matches;

@@ -11,7 +11,7 @@ use model::ProjectId;
 
 use crate::layout::{DataDir, Home};
 use crate::lock::Turnstile;
-use crate::{Error, backup, os};
+use crate::{Error, backup, journal, os};
 
 /// What stands beside a database, by how its name goes on: data first, locks last.
 const COMPANIONS: &[&str] = &[
@@ -69,6 +69,8 @@ fn remove_home(home: &Home) -> Result<(), Error> {
 }
 
 fn remove_files_of(home: &Home) -> Result<(), Error> {
+    remove_files(&journal::folder(home), journal::is_ours)?;
+    remove_if_empty(&journal::folder(home))?;
     remove_files(&home.backups(), backup::is_ours)?;
     remove_if_empty(&home.backups())?;
     let database = home.database();

@@ -13,7 +13,7 @@ use crate::query::{Db, Query, both};
 use crate::restore::empty_log;
 use crate::row::{assignments, columns, read_memory, to_values};
 use crate::site::Site;
-use crate::{Error, apply, lessons, stamp};
+use crate::{Error, apply, journal, lessons, stamp};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
@@ -90,6 +90,7 @@ pub(crate) type Clean<'a> = &'a dyn Fn(&str) -> Option<String>;
 
 /// Takes a text out of every row, version, vector and backup; returns the memories it was in.
 pub(crate) fn scrub(site: &Site, db: &Db, clean: Clean<'_>) -> Result<Vec<MemoryId>, Error> {
+    journal::scrub(&site.home, clean)?;
     let res = db.transaction(|db| scrub_all(db, clean))?;
     empty_log(db)?;
     clean_copies(site, |copy| scrub_all(copy, clean).map(|it| it.changed))?;

@@ -77,7 +77,9 @@ fn find(args: &LearnArgs, session: &Session<'_>) -> anyhow::Result<Vec<Transcrip
         let message = "there is no home directory to look for transcripts in".to_owned();
         return Err(Failure { kind: Kind::Environment, message, hint }.into());
     };
-    Ok(session.engine.transcripts(home))
+    let mut res = session.engine.transcripts(home);
+    res.extend(session.engine.journals());
+    Ok(res)
 }
 
 /// Learns into a notebook that is thrown away.
@@ -127,7 +129,10 @@ async fn learn_all(
         sum.bytes += bytes;
         sum.n_damaged += damaged;
         match engine.learn(&pad).await? {
-            Some(learned) => add(&mut sum, learned, args, out),
+            Some(learned) => {
+                engine.close_journal(&learned)?;
+                add(&mut sum, learned, args, out);
+            }
             None => sum.n_other += 1,
         }
     }

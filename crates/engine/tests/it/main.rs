@@ -3,6 +3,7 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
 mod finding;
+mod learning;
 mod teaching;
 
 mod asking;

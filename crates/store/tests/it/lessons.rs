@@ -2,9 +2,10 @@
 //! with what was made of it.
 
 use model::{
-    DropReason, MemoryId, Outcome, SessionId, SessionType, SignalKind, Timestamp, ValidationBasis,
+    DropReason, MemoryId, Outcome, ProjectId, SessionId, SessionType, SignalKind, Timestamp,
+    ValidationBasis,
 };
-use waylore_store::{Action, Change, Lesson, SessionRow, SightingRow, TouchedRow};
+use waylore_store::{Action, Change, Lesson, SessionRow, SightingRow, Store, TouchedRow};
 
 use crate::kit::{Bench, NOW, hits, id, path};
 
@@ -117,4 +118,29 @@ fn a_text_that_is_scrubbed_is_nowhere_in_lessons() {
     drop(store);
     assert!(hits(bench.dir.path(), b"nightjar").is_empty());
     let _ = id(1);
+}
+
+#[test]
+fn a_journal_is_private_grows_by_lines_and_goes_with_its_project() {
+    let bench = Bench::new();
+    let project = ProjectId::new(NOW, [2; 10]);
+    let store = Store::project(bench.data().project(project), None, NOW);
+    store.journal(session(1), "{\"a\":1}\n", true).unwrap();
+    let path = store.journals()[0].1.clone();
+    // The process died in the middle of a line.
+    std::fs::write(&path, "{\"a\":1}\n{\"b\"").unwrap();
+    store.journal(session(1), "{\"nightjar\":2}\n", false).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "{\"a\":1}\n{\"b\"\n{\"nightjar\":2}\n");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    }
+    bench.add(&store, 1, "something");
+    let clean = |it: &str| it.contains("nightjar").then(|| it.replace("nightjar", "[gone]"));
+    bench.wait(store.scrub(clean)).unwrap();
+    assert!(hits(bench.dir.path(), b"nightjar").is_empty());
+    drop(store);
+    bench.data().remove_project(project).unwrap();
+    assert!(!path.exists());
 }

@@ -1,0 +1,140 @@
+//! Sessions that are journalled while they go on, and learned when they end.
+
+use model::{Envelope, Timestamp};
+use waylore_engine::{Config, Engine, Filter, Models, Reach, Standing};
+
+const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
+
+/// Events in short: each line is the rest of an event's JSON.
+fn events(session: u8, lines: &[&str]) -> Vec<Envelope> {
+    let one = |(nth, line): (usize, &&str)| {
+        let head = format!(
+            r#"{{"event_id":"{session}-{nth}","session_id":"{SESSION}{session:02}","at":{}"#,
+            1_794_000_000_000_i64 + i64::try_from(nth).unwrap()
+        );
+        Envelope::read(&format!("{head},{line}}}")).unwrap()
+    };
+    lines.iter().enumerate().map(one).collect()
+}
+
+const WORK: &[&str] = &[
+    r#""event":"session_start","project_root":"/p","agent":"test","task":"round totals""#,
+    r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.ts"]}"#,
+    r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#,
+    r#""event":"reasoning","text":"Actually, `src/total.ts` rounds per line, never on the sum.""#,
+    r#""event":"tool_call","call_id":"b","tool":"shell","args":{"command":"cargo test"}"#,
+    r#""event":"tool_result","call_id":"b","tool":"shell","ok":true,"excerpt":"ok""#,
+    r#""event":"step_complete""#,
+];
+
+/// Distinct bytes; which ones does not matter.
+fn random() -> [u8; 10] {
+    use std::sync::atomic::{AtomicU64, Ordering};
+    static NEXT: AtomicU64 = AtomicU64::new(1);
+    let mut res = [0; 10];
+    res[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    res
+}
+
+struct Desk {
+    dir: tempfile::TempDir,
+    runtime: tokio::runtime::Runtime,
+}
+
+impl Desk {
+    fn new() -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("project")).unwrap();
+        Self { dir, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
+    }
+
+    fn engine(&self) -> Engine {
+        let config = Config {
+            data: self.dir.path().join("data"),
+            key: None,
+            home: None,
+            types: Vec::new(),
+            models: Models::built_in(),
+            random,
+        };
+        let start = self.dir.path().join("project");
+        self.runtime.block_on(Engine::open(config, &start, Timestamp(1_794_700_800_000))).unwrap()
+    }
+
+    /// Learns every journal; says how each stood, and what stands afterwards.
+    fn learn(&self, engine: &mut Engine) -> (Vec<Standing>, Vec<String>) {
+        self.runtime.block_on(async {
+            let mut standings = Vec::new();
+            for it in engine.journals() {
+                let read = engine.read_transcript(&it).unwrap().unwrap();
+                let learned = engine.learn(&read.pad).await.unwrap().unwrap();
+                engine.close_journal(&learned).unwrap();
+                standings.push(learned.standing);
+            }
+            let shown = engine.list(&Filter::standing(100), Some(Reach::Project)).await.unwrap();
+            (standings, shown.into_iter().map(|it| it.memory.content).collect())
+        })
+    }
+}
+
+#[test]
+fn a_journalled_session_is_learned_and_its_journal_goes() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    // In two parts, one of them twice: a late daemon and a hook that journals cannot count twice.
+    let all = events(1, WORK);
+    desk.runtime.block_on(engine.journal(&all[..4])).unwrap();
+    desk.runtime.block_on(engine.journal(&all[2..])).unwrap();
+    let (standings, contents) = desk.learn(&mut engine);
+    assert_eq!(standings, [Standing::New]);
+    assert_eq!(contents, ["`src/total.ts` rounds per line, never on the sum."]);
+    assert!(engine.journals().is_empty());
+}
+
+#[test]
+fn a_session_that_nothing_speaks_for_keeps_its_journal() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    engine.set_now(Timestamp(1_794_000_100_000));
+    desk.runtime.block_on(engine.journal(&events(1, &WORK[..4]))).unwrap();
+    assert_eq!(desk.learn(&mut engine).1, Vec::<String>::new());
+    assert_eq!(engine.journals().len(), 1);
+    // The rest comes later.
+    desk.runtime.block_on(engine.journal(&events(1, WORK)[4..])).unwrap();
+    let (standings, contents) = desk.learn(&mut engine);
+    assert_eq!((standings, contents.len()), (vec![Standing::Grown], 1));
+}
+
+#[test]
+fn secrets_never_reach_a_journal() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    let secret = ["ghp_", "x7Kq2Lm9Pz4Rt6Vw8Yb1Nc3Df5Gh0Jk2Ls4A"].concat();
+    let lines = [
+        format!(r#""event":"user_message","text":"use {secret}""#),
+        format!(
+            r#""event":"tool_call","call_id":"a","tool":"shell","args":{{"command":"curl -H {secret}"}}"#
+        ),
+        format!(
+            r#""event":"tool_result","call_id":"a","tool":"shell","ok":false,"excerpt":"bad {secret}""#
+        ),
+        format!(r#""event":"reasoning","text":"it is {secret}""#),
+    ];
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    desk.runtime.block_on(engine.journal(&events(1, &lines))).unwrap();
+    let text = std::fs::read_to_string(&engine.journals()[0].path).unwrap();
+    assert!(!text.contains(&secret) && text.matches("REDACTED").count() == 4, "{text}");
+}
+
+#[test]
+fn the_same_events_give_the_same_memories() {
+    let learn = || {
+        let desk = Desk::new();
+        let mut engine = desk.engine();
+        for session in 1..=3 {
+            desk.runtime.block_on(engine.journal(&events(session, WORK))).unwrap();
+        }
+        desk.learn(&mut engine).1
+    };
+    assert_eq!(learn(), learn());
+}

@@ -1,0 +1,82 @@
+//! Journals: the events of sessions that are not finished, one file a session, one event a line.
+//!
+//! Plain files beside the database, owner-only: an event is kept before anything else happens to it, and
+//! nobody waits for a transaction. What a line means is not known here; texts are redacted by who writes.
+
+use std::fs::{self, OpenOptions};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+
+use model::SessionId;
+
+use crate::layout::Home;
+use crate::scrub::Clean;
+use crate::{Error, Store, os};
+
+const ENDING: &str = "ndjson";
+
+impl Store {
+    /// Appends whole lines to the journal of a session; `durable` waits until they are on the disk.
+    pub fn journal(&self, session: SessionId, lines: &str, durable: bool) -> Result<(), Error> {
+        let home = self.home();
+        home.prepare()?;
+        let dir = folder(home);
+        os::private_dir(&dir).map_err(|it| Error::io(&dir, &it))?;
+        let path = path_of(home, session);
+        let io = |it: std::io::Error| Error::io(&path, &it);
+        os::private_file(&path).map_err(io)?;
+        let mut file = OpenOptions::new().append(true).open(&path).map_err(io)?;
+        // A crash may have cut the last line short; what follows must not be read with it.
+        let cut = fs::read(&path).map_err(io)?.last().is_some_and(|it| *it != b'\n');
+        let lines = if cut { format!("\n{lines}") } else { lines.to_owned() };
+        file.write_all(lines.as_bytes()).map_err(io)?;
+        if durable { file.sync_data().map_err(io) } else { Ok(()) }
+    }
+
+    /// The journals there are, by session.
+    pub fn journals(&self) -> Vec<(SessionId, PathBuf)> {
+        list(self.home())
+    }
+
+    pub fn remove_journal(&self, session: SessionId) -> Result<(), Error> {
+        let path = path_of(self.home(), session);
+        os::remove(&path).map_err(|it| Error::io(&path, &it))
+    }
+}
+
+pub(crate) fn folder(home: &Home) -> PathBuf {
+    home.dir.join("journals")
+}
+
+/// Whether a file in that folder is ours.
+pub(crate) fn is_ours(name: &str) -> bool {
+    name.strip_suffix(&format!(".{ENDING}")).is_some_and(|it| it.parse::<SessionId>().is_ok())
+}
+
+/// Takes a text out of every journal.
+pub(crate) fn scrub(home: &Home, clean: Clean<'_>) -> Result<(), Error> {
+    for (_, path) in list(home) {
+        let bytes = fs::read(&path).map_err(|it| Error::io(&path, &it))?;
+        if let Some(cleaned) = clean(&String::from_utf8_lossy(&bytes)) {
+            os::write_private(&path, cleaned.as_bytes())?;
+        }
+    }
+    Ok(())
+}
+
+fn list(home: &Home) -> Vec<(SessionId, PathBuf)> {
+    let entries = fs::read_dir(folder(home)).into_iter().flatten().flatten();
+    let mut res: Vec<(SessionId, PathBuf)> =
+        entries.filter_map(|it| Some((session_of(&it.path())?, it.path()))).collect();
+    res.sort();
+    res
+}
+
+fn session_of(path: &Path) -> Option<SessionId> {
+    let name = path.file_name()?.to_str()?;
+    is_ours(name).then(|| path.file_stem()?.to_str()?.parse().ok()).flatten()
+}
+
+fn path_of(home: &Home, session: SessionId) -> PathBuf {
+    folder(home).join(format!("{session}.{ENDING}"))
+}
