@@ -38,6 +38,8 @@ pub struct Learned {
     pub session: SessionRow,
     pub standing: Standing,
     pub kept: Vec<Kept>,
+    /// Learned memories that this session took back.
+    pub retired: Vec<MemoryId>,
     pub dropped: Vec<Dropped>,
 }
 
@@ -108,7 +110,13 @@ impl Engine {
             Some(_) => Standing::Grown,
         };
         if standing == Standing::Known {
-            return Ok(Learned { session: row, standing, kept: Vec::new(), dropped: Vec::new() });
+            return Ok(Learned {
+                session: row,
+                standing,
+                kept: Vec::new(),
+                retired: Vec::new(),
+                dropped: Vec::new(),
+            });
         }
         let prepared = self.prepare(&store, &session, sightings).await?;
         let verdicts = compose::judge(&prepared, &session, self.tightening(&store).await?);
@@ -157,6 +165,7 @@ impl Engine {
             first_step: it.first_step,
         });
         let lesson = Lesson { session: row.clone(), files: files.collect(), sightings: rows };
+        let retired = changes.iter().filter_map(retired_by).collect();
         changes.push(Change::Learn(Box::new(lesson)));
         let batch = Batch {
             actor: model::Actor::Observer,
@@ -164,7 +173,15 @@ impl Engine {
             ..by_user(Action::Promote, self.now, changes)
         };
         self.write(store, batch).await?;
-        Ok(Learned { session: row, standing, kept, dropped })
+        Ok(Learned { session: row, standing, kept, retired, dropped })
+    }
+}
+
+/// The memory that a change takes out of what is believed.
+fn retired_by(change: &Change) -> Option<MemoryId> {
+    match change {
+        Change::Replace(memory) if memory.states.deprecated_at.is_some() => Some(memory.id),
+        _ => None,
     }
 }
 

@@ -45,6 +45,8 @@ struct Sum {
     /// By memory: later sessions of a run may say it better.
     kept: BTreeMap<model::MemoryId, Kept>,
     dropped: BTreeMap<&'static str, usize>,
+    /// Memories of earlier runs that later sessions refuted.
+    retired: Vec<model::MemoryId>,
 }
 
 pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
@@ -154,6 +156,13 @@ fn add(sum: &mut Sum, learned: Learned, args: &LearnArgs, out: &Output) {
             out.line(&format!("{line} {DIM}({}){DIM:#}", it.detail));
         }
     }
+    for id in learned.retired {
+        // What this run made and took back again was never there.
+        let made_now = sum.kept.remove(&id).is_some_and(|it| it.how == KeptHow::Made);
+        if !made_now {
+            sum.retired.push(id);
+        }
+    }
     for it in learned.kept {
         // What was made in this run stays new, however often it was confirmed since.
         let how = sum.kept.get(&it.memory.id).map_or(it.how, |known| match known.how {
@@ -206,6 +215,7 @@ fn to_json(sum: &Sum, args: &LearnArgs) -> Value {
         "bytes": sum.bytes,
         "dry_run": args.dry_run,
         "memories": kept,
+        "retired": sum.retired,
         "dropped": sum.dropped,
     })
 }
@@ -221,6 +231,12 @@ fn render(sum: &Sum, args: &LearnArgs, out: &Output) {
         };
         out.line(&format!("{how} {BOLD}#{id}{BOLD:#} {DIM}{}{review}{DIM:#}", it.memory.kind));
         out.line(&format!("  {}", visible(&it.memory.content)));
+    }
+    for id in &sum.retired {
+        out.line(&format!(
+            "- {BOLD}#{}{BOLD:#} {DIM}later sessions did otherwise{DIM:#}",
+            id.short()
+        ));
     }
     let would = if args.dry_run { "would be " } else { "" };
     let mut said = format!(

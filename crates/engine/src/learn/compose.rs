@@ -182,7 +182,7 @@ impl Engine {
             kind: draft.kind,
             source: if recorded { Source::AgentExplicit } else { Source::ObserverInferred },
             scope: if draft.modules.is_empty() { Scope::Global } else { Scope::Module },
-            visibility: Visibility::Project,
+            visibility: Visibility::Personal,
             confidence: *confidence,
             tags: draft.tags,
             files: draft.files,
