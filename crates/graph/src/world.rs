@@ -74,6 +74,11 @@ impl World {
         entries.filter_map(|(id, it)| Some((crate::sketch::index(id), it.as_deref()?)))
     }
 
+    /// One more than the highest number a file has.
+    pub(crate) fn n_slots(&self) -> usize {
+        self.files.len()
+    }
+
     pub(crate) fn len(&self) -> usize {
         self.by_path.len()
     }

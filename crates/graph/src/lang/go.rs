@@ -62,6 +62,9 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
 impl Go<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
+        if self.w.grammar.is_token(node) {
+            return;
+        }
         match self.w.kind(node) {
             K::Comment => self.w.s.comment(node),
             K::Text | K::RawText | K::Rune => self.w.s.string(node),

@@ -1,11 +1,15 @@
 //! Kinds of syntax nodes as enums, so that a walk is a `match` and a look-up is an index.
 
+use std::cell::RefCell;
+
 use tree_sitter::{Language, Node, Parser, Tree};
 
 /// A grammar whose kinds and fields have been looked up once.
 pub(crate) struct Grammar<K: 'static, F: 'static> {
     pub(crate) language: Language,
     kinds: Box<[K]>,
+    /// Kinds without a name of their own: keywords and signs, which hold nothing.
+    tokens: Box<[bool]>,
     fields: Box<[u16]>,
     field: std::marker::PhantomData<F>,
 }
@@ -32,13 +36,21 @@ impl<K: Names, F: Names> Grammar<K, F> {
         };
         let kinds =
             (0..language.node_kind_count()).map(|it| kind(it).unwrap_or(K::OTHER)).collect();
+        let is_token =
+            |id: usize| u16::try_from(id).is_ok_and(|it| !language.node_kind_is_named(it));
+        let tokens = (0..language.node_kind_count()).map(is_token).collect();
         let field = |it: &(&'static str, F)| language.field_id_for_name(it.0).map_or(0, u16::from);
         let fields = F::ALL.iter().map(field).collect();
-        Self { language, kinds, fields, field: std::marker::PhantomData }
+        Self { language, kinds, tokens, fields, field: std::marker::PhantomData }
     }
 
     pub(crate) fn kind(&self, node: Node<'_>) -> K {
         self.kinds.get(usize::from(node.kind_id())).copied().unwrap_or(K::OTHER)
+    }
+
+    /// Whether a walk need not look at a node at all.
+    pub(crate) fn is_token(&self, node: Node<'_>) -> bool {
+        self.tokens.get(usize::from(node.kind_id())).copied().unwrap_or(false)
     }
 
     pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {
@@ -51,9 +63,12 @@ impl<K: Names, F: Names> Grammar<K, F> {
 
     /// `None` only when the parser was cancelled, which nobody does.
     pub(crate) fn parse(&self, source: &[u8]) -> Option<Tree> {
-        let mut parser = Parser::new();
-        parser.set_language(&self.language).ok()?;
-        parser.parse(source, None)
+        // A parser keeps its room from one file to the next.
+        thread_local!(static PARSER: RefCell<Parser> = RefCell::new(Parser::new()));
+        PARSER.with_borrow_mut(|parser| {
+            parser.set_language(&self.language).ok()?;
+            parser.parse(source, None)
+        })
     }
 }
 

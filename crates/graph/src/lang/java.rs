@@ -88,6 +88,9 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
 impl Java<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
+        if self.w.grammar.is_token(node) {
+            return;
+        }
         match self.w.kind(node) {
             K::LineComment | K::BlockComment => self.w.s.comment(node),
             K::Text | K::Char => self.w.s.string(node),

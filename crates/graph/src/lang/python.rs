@@ -65,6 +65,9 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
 impl<'s> Python<'_, 's> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
+        if self.w.grammar.is_token(node) {
+            return;
+        }
         match self.w.kind(node) {
             K::Comment => self.w.s.comment(node),
             K::Text => {

@@ -47,14 +47,21 @@ impl<'s, K: Names, F: Names> Walk<'_, 's, K, F> {
     }
 }
 
-/// The named children of a node; for nodes with few of them.
+/// The named children of a node. Gathered at once: asking a node for its sibling begins at the root.
 pub(crate) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
-    let mut next = node.named_child(0);
-    std::iter::from_fn(move || {
-        let res = next?;
-        next = res.next_named_sibling();
-        Some(res)
-    })
+    let mut res = Vec::with_capacity(node.named_child_count());
+    let mut cursor = node.walk();
+    if cursor.goto_first_child() {
+        loop {
+            if cursor.node().is_named() {
+                res.push(cursor.node());
+            }
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+    res.into_iter()
 }
 
 /// The text of a string literal without its quotes.

@@ -11,11 +11,14 @@ use crate::lang::Family;
 pub(crate) struct Lens<'w> {
     pub(crate) world: &'w World,
     looked_for: RefCell<HashSet<Key, FastHasher>>,
+    /// Files that were looked into already, a bit each: most looks are second ones.
+    seen: RefCell<Vec<u64>>,
 }
 
 impl<'w> Lens<'w> {
     pub(crate) fn new(world: &'w World) -> Self {
-        Self { world, looked_for: RefCell::default() }
+        let seen = RefCell::new(vec![0; world.n_slots() / 64 + 1]);
+        Self { world, looked_for: RefCell::default(), seen }
     }
 
     /// Everything that was looked for, sorted.
@@ -37,7 +40,13 @@ impl<'w> Lens<'w> {
     /// A file that is there, because something of it was found.
     pub(crate) fn entry(&self, file: FileId) -> &'w Entry {
         let entry = self.world.get(file).expect("what was found in the world is in it");
-        self.note(entry.key);
+        let mut seen = self.seen.borrow_mut();
+        let (word, bit) = (&mut seen[file as usize / 64], 1_u64 << (file % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            drop(seen);
+            self.note(entry.key);
+        }
         entry
     }
 

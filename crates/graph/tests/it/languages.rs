@@ -243,14 +243,14 @@ static void helper() {}
 #include "engine.h"
 int main() { Engine* e = Engine::make(); e->run(); Engine f; f.part.turn(); }
 "#,
-        expect![[r#"
+        expect![[r"
             engine.cpp:Engine.make instantiates engine.h:Engine (import)
             engine.cpp:Engine.run calls engine.cpp:helper (scope)
             engine.h:Engine extends engine.h:Machine (scope)
             main.cpp:main calls engine.cpp:Engine.make (member)
             main.cpp:main calls engine.cpp:Engine.run (type)
             main.cpp:main calls engine.cpp:Part.turn (type)
-        "#]],
+        "]],
     );
 }
 
