@@ -124,3 +124,25 @@ fn hostile_files_do_not_stop_the_index() {
     assert_eq!(indexed["files"], 5, "{indexed}");
     assert_eq!(indexed["passed_over"][0]["why"], "larger than 2 MB", "{indexed}");
 }
+
+#[test]
+fn an_index_of_no_use_is_made_anew() {
+    let desk = repository();
+    desk.json(&["index"]);
+    let path = desk.notebook().join("graph.db");
+    assert!(path.exists());
+    fs::write(&path, "this is no database, however long one looks at it").unwrap();
+    let _ = fs::remove_file(path.with_extension("db-wal"));
+    let again = desk.json(&["index"]);
+    assert_eq!((again["read"].as_u64(), again["files"].as_u64()), (Some(3), Some(3)), "{again}");
+    desk.run(&["impact", "src/auth.ts:verify"]).ends(0, "it answers again");
+}
+
+#[test]
+fn purging_a_project_takes_its_index_along() {
+    let desk = repository();
+    desk.json(&["index"]);
+    let folder = desk.notebook();
+    desk.run(&["purge", "--this-project", "--yes"]).ends(0, "purge");
+    assert!(!folder.exists(), "nothing is left of it");
+}

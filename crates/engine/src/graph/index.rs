@@ -4,7 +4,7 @@
 //! there. Edges come last, together with the word that the index is whole. Until then, questions are
 //! answered and say that something may be missing.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::path::Path;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -112,9 +112,19 @@ impl Engine {
         progress.shared.total.store(plan.due.len(), Ordering::Relaxed);
         let is_whole = store.state("whole").await?.as_deref() == Some("1");
         let Kept { mut graph, lost } = keep::load(&store, !is_whole).await?;
-        // What cannot be read back is read again, although it did not change.
         let mut due = plan.due;
-        due.extend(lost.into_iter().map(|it| Due { stamp: of(&it), path: it.path, known: None }));
+        if !lost.is_empty() {
+            // What cannot be read back is read again, although it did not change.
+            let gone = lost.iter().map(|it| it.id).collect();
+            store.apply(GraphBatch { gone, ..GraphBatch::default() }).await?;
+            let known: HashSet<String> = due.iter().map(|it| it.path.clone()).collect();
+            let again = lost.into_iter().filter(|it| !known.contains(&it.path));
+            due.extend(again.map(|it| Due { stamp: of(&it), path: it.path, known: None }));
+            // Its hash is of no use without the rest.
+            for it in &mut due {
+                it.known = it.known.take().filter(|it| graph.id(&it.path).is_some());
+            }
+        }
         let mut res = Indexed { n_gone: plan.gone.len(), ..Indexed::default() };
         if !due.is_empty() || !plan.gone.is_empty() {
             store
