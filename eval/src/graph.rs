@@ -5,10 +5,9 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::time::Instant;
 
 use ::graph::{
-    Change, DefKind, Flags, Graph, How, RefKind, ScipFile, extract, language, read_scip,
+    Change, DefKind, Flags, Graph, How, RefKind, ScipFile, Site, extract, language, read_scip,
 };
 
 /// A place in a file: line and column, the column in UTF-16.
@@ -28,25 +27,63 @@ enum Truth {
 
 #[derive(Default)]
 struct Score {
-    n_truth: usize,
-    n_found: usize,
-    n_right: usize,
-    n_wrong: usize,
+    sites: usize,
+    found: usize,
+    right: usize,
+    wrong: usize,
     /// Bound by us, while the index says nothing of the place.
-    n_unjudged: usize,
+    unjudged: usize,
+}
+
+impl Truth {
+    /// What is meant by a name: a constructor that is called by its own name is itself.
+    fn meant(&self, text: &[u8]) -> Self {
+        match self {
+            Self::Constructor(_, own) if text.starts_with(b"__init__") => {
+                Self::Own(own.0.clone(), own.1)
+            }
+            Self::Constructor(class, _) => Self::Own(class.0.clone(), class.1),
+            other => other.clone(),
+        }
+    }
+
+    fn own(&self) -> Option<(&str, At)> {
+        match self {
+            Self::Own(path, at) => Some((path, *at)),
+            _ => None,
+        }
+    }
 }
 
 impl Score {
+    /// Adds a site; `counts` says whether it is one we ought to find.
+    fn add(&mut self, said: Option<&Truth>, counts: bool, bound: Option<&BoundTo>) {
+        let own = said.and_then(Truth::own);
+        let ought = own.is_some() && counts;
+        self.sites += usize::from(ought);
+        let Some((path, at, _)) = bound else { return };
+        match said {
+            None => self.unjudged += 1,
+            // Right, but of no interest: the index calls it local as well.
+            Some(Truth::Local(Some(truly))) if truly == at => {}
+            _ if own == Some((path.as_str(), *at)) => {
+                self.right += 1;
+                self.found += usize::from(ought);
+            }
+            _ => self.wrong += 1,
+        }
+    }
+
     fn line(&self, what: &str) -> String {
         let share = |part: usize, of: usize| part as f64 / of.max(1) as f64;
         format!(
             "{what:<34} precision {:.4}  recall {:.4}  ({} sites; {} right, {} wrong, {} not judged)",
-            share(self.n_right, self.n_right + self.n_wrong),
-            share(self.n_found, self.n_truth),
-            self.n_truth,
-            self.n_right,
-            self.n_wrong,
-            self.n_unjudged
+            share(self.right, self.right + self.wrong),
+            share(self.found, self.sites),
+            self.sites,
+            self.right,
+            self.wrong,
+            self.unjudged
         )
     }
 }
@@ -69,114 +106,55 @@ pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
-    let start = Instant::now();
+/// Reads a repository into a graph; the texts are needed to count columns.
+fn read(repo: &Path) -> (Graph, HashMap<String, Vec<u8>>) {
     let walked = source::files(repo, &|it| language(it).is_some());
-    let mut changes = Vec::new();
-    let mut texts = HashMap::new();
-    let mut passed = walked.passed.len();
+    let (mut changes, mut texts) = (Vec::new(), HashMap::new());
     for (path, _) in &walked.files {
         let (Some(lang), Ok(text)) = (language(path), source::contents(repo, path)) else {
-            passed += 1;
             continue;
         };
         changes.push(Change::Put { path: path.clone(), facts: extract(lang, path, &text) });
         texts.insert(path.clone(), text);
     }
-    let n_files = changes.len();
-    let read = start.elapsed();
+    println!("{} files read, {} passed over", changes.len(), walked.passed.len());
     let mut graph = Graph::default();
     graph.update(changes, 2);
-    println!(
-        "{n_files} files, {passed} passed over; read in {read:.2?}, resolved in {:.2?}",
-        start.elapsed() - read
-    );
-    let truth = truth(index, &texts);
-    let mut sure = Score::default();
-    let mut all = Score::default();
-    let mut strict = Score::default();
+    (graph, texts)
+}
+
+fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
+    let (graph, texts) = read(repo);
+    let (mut sure, mut all, mut strict) = (Score::default(), Score::default(), Score::default());
     let mut shown = 0;
-    for (path, truth_of_file) in &truth.by_file {
-        let (Some(id), Some(text)) = (graph.id(path), texts.get(path)) else { continue };
+    for (path, truth) in truth(index, &texts) {
+        let (Some(id), Some(text)) = (graph.id(&path), texts.get(&path)) else { continue };
         let lines: Vec<&[u8]> = text.split(|it| *it == b'\n').collect();
-        for site in graph.sites(id) {
-            if !matches!(site.kind, RefKind::Call | RefKind::New) {
-                continue;
-            }
+        let calls = |it: &Site| matches!(it.kind, RefKind::Call | RefKind::New);
+        for site in graph.sites(id).into_iter().filter(calls) {
             let at = (site.at.line, utf16(&lines, site.at.line, site.at.column));
-            // A constructor that is called by its name is meant itself.
-            let by_name = lines
-                .get(at.0 as usize)
-                .is_some_and(|it| it[site.at.column as usize..].starts_with(b"__init__"));
-            let said = truth_of_file.get(&at).map(|it| match it {
-                Truth::Constructor(class, _) if !by_name => Truth::Own(class.0.clone(), class.1),
-                Truth::Constructor(_, own) => Truth::Own(own.0.clone(), own.1),
-                other => other.clone(),
-            });
-            let said = said.as_ref();
-            let bound = site.to.and_then(|(def, how)| {
-                let facts = graph.facts(def.file)?;
-                let it = &facts.defs[def.def as usize];
-                let path = graph.path(def.file)?;
-                let lines: Vec<&[u8]> = texts.get(path)?.split(|it| *it == b'\n').collect();
-                let at = (it.at.line, utf16(&lines, it.at.line, it.at.column));
-                // What stands inside a function is local to most indexes.
-                let mut around = it.parent;
-                while let Some(parent) = around {
-                    let parent = &facts.defs[parent as usize];
-                    let is_inside = parent.kind.is_callable() || parent.kind == DefKind::Test;
-                    if is_inside && !matches!(said, Some(Truth::Own(..))) {
-                        return None;
-                    }
-                    around = parent.parent;
-                }
-                Some((path.to_owned(), at, how))
-            });
-            let is_callable = |path: &str, at: At| truth.is_callable(&graph, &texts, path, at);
-            let mut note = |score: &mut Score, counts: bool, bound: Option<&(String, At, How)>| {
-                let own = match said {
-                    Some(Truth::Own(path, at)) => Some((path, *at)),
-                    _ => None,
-                };
-                let in_truth = own.filter(|_| counts);
-                score.n_truth += usize::from(in_truth.is_some());
-                let Some((path, at, _)) = bound else { return };
-                match said {
-                    None => score.n_unjudged += 1,
-                    // Right, but of no interest: the index calls it local as well.
-                    Some(Truth::Local(Some(truly))) if truly == at => {}
-                    _ if own.is_some_and(|it| (it.0, it.1) == (path, *at)) => {
-                        score.n_right += 1;
-                        score.n_found += usize::from(in_truth.is_some());
-                    }
-                    _ => score.n_wrong += 1,
-                }
+            let line = lines.get(at.0 as usize).copied().unwrap_or_default();
+            let said = truth.get(&at).map(|it| it.meant(&line[site.at.column as usize..]));
+            let bound = bound(&graph, &texts, &site, said.as_ref());
+            let sure_bound = bound.as_ref().filter(|it| it.2 != How::Unique);
+            let own = said.as_ref().and_then(Truth::own);
+            let callable = own.is_some_and(|it| is_callable(&graph, &texts, it.0, it.1));
+            sure.add(said.as_ref(), callable, sure_bound);
+            all.add(said.as_ref(), callable, bound.as_ref());
+            strict.add(said.as_ref(), true, sure_bound);
+            let is_fine = match (&said, sure_bound) {
+                (Some(Truth::Local(Some(truly))), Some(it)) => it.1 == *truly,
+                (Some(_), Some(it)) => own == Some((it.0.as_str(), it.1)),
+                _ => !callable,
             };
-            let own = match said {
-                Some(Truth::Own(path, at)) => Some((path.clone(), *at)),
-                _ => None,
-            };
-            let callable = own.as_ref().is_some_and(|it| is_callable(&it.0, it.1));
-            let is_sure = |it: &&(String, At, How)| it.2 != How::Unique;
-            note(&mut sure, callable, bound.as_ref().filter(is_sure));
-            note(&mut all, callable, bound.as_ref());
-            note(&mut strict, own.is_some(), bound.as_ref().filter(is_sure));
-            let sure_bound = bound.as_ref().filter(is_sure).map(|it| (it.0.clone(), it.1));
-            let is_local = matches!((said, &sure_bound), (Some(Truth::Local(Some(truly))), Some(it)) if it.1 == *truly);
-            let is_wrong = sure_bound.is_some() && said.is_some() && sure_bound != own && !is_local;
-            let is_missed = own.is_some() && sure_bound.is_none() && (callable || samples > 1000);
-            if (is_wrong || is_missed) && shown < samples {
+            if !is_fine && shown < samples {
                 shown += 1;
-                let line =
-                    String::from_utf8_lossy(lines.get(at.0 as usize).copied().unwrap_or_default())
-                        .trim()
-                        .to_owned();
-                let what = if is_wrong { "wrong" } else { "missed" };
-                let how = bound.as_ref().map(|it| it.2.slug());
+                let line = String::from_utf8_lossy(line);
                 println!(
-                    "{what} {path}:{}:{} → {sure_bound:?} {how:?}, truly {own:?}: {line}",
+                    "{path}:{}:{} → {sure_bound:?}, truly {own:?}: {}",
                     at.0 + 1,
-                    at.1 + 1
+                    at.1 + 1,
+                    line.trim()
                 );
             }
         }
@@ -186,35 +164,52 @@ fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
     println!("{}", all.line("with lone methods (a guess)"));
 }
 
-struct Truths {
-    by_file: Vec<(String, HashMap<At, Truth>)>,
+/// Where we say a call leads: path, place and how that was found.
+type BoundTo = (String, At, How);
+
+fn bound(
+    graph: &Graph,
+    texts: &HashMap<String, Vec<u8>>,
+    site: &Site,
+    said: Option<&Truth>,
+) -> Option<BoundTo> {
+    let (def, how) = site.to?;
+    let facts = graph.facts(def.file)?;
+    let it = &facts.defs[def.def as usize];
+    let path = graph.path(def.file)?;
+    let lines: Vec<&[u8]> = texts.get(path)?.split(|it| *it == b'\n').collect();
+    // What stands inside a function is local to most indexes.
+    let mut around = it.parent;
+    while let Some(parent) = around {
+        let parent = &facts.defs[parent as usize];
+        let is_inside = parent.kind.is_callable() || parent.kind == DefKind::Test;
+        if is_inside && !matches!(said, Some(Truth::Own(..))) {
+            return None;
+        }
+        around = parent.parent;
+    }
+    Some((path.to_owned(), (it.at.line, utf16(&lines, it.at.line, it.at.column)), how))
 }
 
-impl Truths {
-    /// Whether what is defined at a place is a function, a method or a type to us.
-    fn is_callable(
-        &self,
-        graph: &Graph,
-        texts: &HashMap<String, Vec<u8>>,
-        path: &str,
-        at: At,
-    ) -> bool {
-        let (Some(id), Some(text)) = (graph.id(path), texts.get(path)) else { return false };
-        let Some(facts) = graph.facts(id) else { return false };
-        let line = text.split(|it| *it == b'\n').nth(at.0 as usize).unwrap_or_default();
-        let lines = [line];
-        facts.defs.iter().any(|it| {
-            it.at.line == at.0
-                && utf16(&lines, 0, it.at.column) == at.1
-                && (it.kind.is_callable()
-                    || it.kind == DefKind::Class
-                    || it.flags.has(Flags::CONSTRUCTOR))
-        })
-    }
+/// Whether what is defined at a place is a function, a method or a class to us.
+fn is_callable(graph: &Graph, texts: &HashMap<String, Vec<u8>>, path: &str, at: At) -> bool {
+    let (Some(id), Some(text)) = (graph.id(path), texts.get(path)) else { return false };
+    let Some(facts) = graph.facts(id) else { return false };
+    let lines = [text.split(|it| *it == b'\n').nth(at.0 as usize).unwrap_or_default()];
+    facts.defs.iter().any(|it| {
+        it.at.line == at.0
+            && utf16(&lines, 0, it.at.column) == at.1
+            && (it.kind.is_callable()
+                || it.kind == DefKind::Class
+                || it.flags.has(Flags::CONSTRUCTOR))
+    })
 }
 
 /// The index by place: what stands there, and where that is defined.
-fn truth(index: &[ScipFile], texts: &HashMap<String, Vec<u8>>) -> Truths {
+fn truth(
+    index: &[ScipFile],
+    texts: &HashMap<String, Vec<u8>>,
+) -> Vec<(String, HashMap<At, Truth>)> {
     let mut defined: HashMap<&str, (&str, At)> = HashMap::new();
     let mut local: HashMap<(&str, &str), At> = HashMap::new();
     for file in index {
@@ -245,7 +240,7 @@ fn truth(index: &[ScipFile], texts: &HashMap<String, Vec<u8>>) -> Truths {
         }
         by_file.push((file.path.clone(), places));
     }
-    Truths { by_file }
+    by_file
 }
 
 fn judge(symbol: &str, defined: &HashMap<&str, (&str, At)>) -> Truth {
