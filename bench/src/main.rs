@@ -7,6 +7,7 @@
 mod clock;
 mod crowd;
 mod embed;
+mod graph;
 mod observing;
 mod process;
 mod recall;
@@ -34,8 +35,11 @@ const BENCHES: &[Bench] = &[
     Bench { name: "observe", run: observing::run },
 ];
 
-/// Only when asked for by name: minutes of work and gigabytes of room.
-const LARGE: &[Bench] = &[Bench { name: "recall-million", run: recall::run_million }];
+/// Only when asked for by name: minutes of work, gigabytes of room, or a repository to be named.
+const LARGE: &[Bench] = &[
+    Bench { name: "recall-million", run: recall::run_million },
+    Bench { name: "graph", run: graph::run },
+];
 
 fn main() -> anyhow::Result<()> {
     let asked: Vec<String> = std::env::args().skip(1).collect();
