@@ -4,7 +4,7 @@ use std::fs;
 
 use model::{Actor, DAY, Hlc, ProjectId, RelationKind, Source};
 use waylore_store::tape::Tape;
-use waylore_store::{Action, Batch, Change, Filter, PlaceRow, Store, Wanted};
+use waylore_store::{Action, Batch, Change, Filter, Lookup, PlaceRow, Store};
 
 use crate::kit::{Bench, NOW, batch, everything, full, id, memory, path};
 use crate::lessons::lesson;
@@ -86,15 +86,11 @@ fn read(bench: &Bench, store: &Store) {
     for filter in filters {
         bench.wait(store.about(filter)).unwrap();
     }
-    bench
-        .wait(
-            store.matches(
-                "\"wren\"".into(),
-                Wanted { may_answer: |n| n != 1, limit: 2, also: vec![] },
-            ),
-        )
-        .unwrap();
-    bench.wait(store.n_matches(vec!["\"wren\"".into()])).unwrap();
+    let look = |it: &Lookup<'_>| {
+        it.n_holding("\"wren\"")?;
+        Ok(it.holders("\"wren\"")?.iter().map(|it| it.0).collect::<Vec<_>>())
+    };
+    bench.wait(store.look(look)).unwrap();
     bench.wait(store.numbered(vec![2, 1, 99])).unwrap();
     bench.wait(store.warnings(vec![path("src/auth.rs"), path("src/b.rs")], 4)).unwrap();
     bench.wait(store.drop_other_models("small".into())).unwrap();
