@@ -4,7 +4,7 @@
 //! nobody waits for a transaction. What a line means is not known here; texts are redacted by who writes.
 
 use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
 use model::SessionId;
@@ -25,10 +25,13 @@ impl Store {
         let path = path_of(home, session);
         let io = |it: std::io::Error| Error::io(&path, &it);
         os::private_file(&path).map_err(io)?;
-        let mut file = OpenOptions::new().append(true).open(&path).map_err(io)?;
+        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(io)?;
         // A crash may have cut the last line short; what follows must not be read with it.
-        let cut = fs::read(&path).map_err(io)?.last().is_some_and(|it| *it != b'\n');
-        let lines = if cut { format!("\n{lines}") } else { lines.to_owned() };
+        let mut last = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() {
+            file.read_exact(&mut last).map_err(io)?;
+        }
+        let lines = if last == [b'\n'] { lines.to_owned() } else { format!("\n{lines}") };
         file.write_all(lines.as_bytes()).map_err(io)?;
         if durable { file.sync_data().map_err(io) } else { Ok(()) }
     }
