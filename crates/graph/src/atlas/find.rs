@@ -69,26 +69,30 @@ impl Atlas {
         innermost.map_or(sheet.first, |it| sheet.first + 1 + index(it.0))
     }
 
-    /// Definitions of a name: `run`, `Server.run`, `Server::run`.
+    /// Definitions of a name: `run`, `Server.run`, `Server::run`. In one file, what is called exactly so
+    /// comes before what only ends like that.
     fn named(&self, name: &str, file: Option<usize>) -> Vec<NodeId> {
         let name = name.replace("::", ".").replace('#', ".");
         let last = name.rsplit('.').next().unwrap_or(&name);
-        let mut res = Vec::new();
+        let tail = format!(".{name}");
+        let (mut exact, mut ending) = (Vec::new(), Vec::new());
         let sheets =
             self.sheets.iter().enumerate().filter(|it| file.is_none_or(|file| file == it.0));
         for (_, sheet) in sheets {
             let facts = &sheet.outline;
             let Some(word) = facts.names.iter().position(|it| **it == *last) else { continue };
-            for (i, def) in facts.defs.iter().enumerate().filter(|it| it.1.name as usize == word) {
-                let _ = def;
-                let qualified = if last == name { None } else { Some(facts.qualified(index(i))) };
-                let fits =
-                    qualified.is_none_or(|it| it == name || it.ends_with(&format!(".{name}")));
-                if fits {
-                    res.push(sheet.first + 1 + index(i));
+            for (i, _) in facts.defs.iter().enumerate().filter(|it| it.1.name as usize == word) {
+                let (node, qualified) = (sheet.first + 1 + index(i), facts.qualified(index(i)));
+                if qualified == name {
+                    exact.push(node);
+                } else if qualified.ends_with(&tail) {
+                    ending.push(node);
                 }
             }
         }
-        res
+        if file.is_none() || exact.is_empty() {
+            exact.extend(ending);
+        }
+        exact
     }
 }

@@ -18,6 +18,7 @@ export const page = () => login(null)
 == src/far.ts
 import { page } from './page'
 export const far = () => page()
+export class Base { Base = 1 }
 == test/login.test.ts
 import { login } from '../src/login'
 it('logs in', () => { login(null) })
@@ -102,6 +103,8 @@ fn a_target_is_a_path_a_symbol_a_member_or_a_line() {
         ("src/auth.ts:1", "src/auth.ts:Token.check"),
         ("src/auth.ts:99", "src/auth.ts"),
         ("logs in", "test/login.test.ts:logs in"),
+        // The class, and not the field of its name.
+        ("src/far.ts:Base", "src/far.ts:Base"),
     ] {
         let found = nodes(&atlas, text);
         assert_eq!(
