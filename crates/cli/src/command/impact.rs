@@ -47,7 +47,7 @@ pub(crate) async fn run(args: ImpactArgs, session: &Session<'_>) -> anyhow::Resu
     if found.mentions.is_empty() {
         out.line("nobody refers to it");
     } else {
-        out.line(&format!("{} of them", count(n_tests, "test is one", "tests are some")));
+        out.line(&format!("{} among them", count(n_tests, "test", "tests")));
     }
     for it in &found.memories {
         out.line(&line(it, &session.settings.types));

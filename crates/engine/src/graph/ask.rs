@@ -72,7 +72,7 @@ impl Engine {
     /// Who would notice a change of a file, a symbol or what stands on a line.
     pub async fn impact(&self, target: &str, depth: u32) -> Result<Impact, Error> {
         let (atlas, mut freshness) = self.atlas().await?;
-        let nodes = one(&atlas, target)?;
+        let nodes = one(&atlas, &freshness, target)?;
         let mentions = mentions(&atlas, &atlas.impact(&nodes, depth), true);
         let targets = symbols(&atlas, &nodes);
         let files: BTreeSet<&str> = targets.iter().map(|it| it.path.as_str()).collect();
@@ -90,7 +90,7 @@ impl Engine {
     /// What a file or a symbol needs.
     pub async fn dependencies(&self, target: &str, depth: u32) -> Result<Dependency, Error> {
         let (atlas, mut freshness) = self.atlas().await?;
-        let nodes = one(&atlas, target)?;
+        let nodes = one(&atlas, &freshness, target)?;
         let mentions = mentions(&atlas, &atlas.dependencies(&nodes, depth), false);
         let targets = symbols(&atlas, &nodes);
         self.check(&mut freshness, targets.iter().map(|it| it.path.as_str())).await?;
@@ -102,7 +102,7 @@ impl Engine {
         let (atlas, mut freshness) = self.atlas().await?;
         let mut files = Vec::new();
         for path in paths {
-            let nodes = one(&atlas, path)?;
+            let nodes = one(&atlas, &freshness, path)?;
             files.extend(nodes.iter().map(|it| atlas.path(*it).to_owned()));
         }
         let files: Vec<&str> = files.iter().map(String::as_str).collect();
@@ -113,7 +113,7 @@ impl Engine {
     /// What a file defines.
     pub async fn symbols(&self, path: &str) -> Result<(Vec<Symbol>, Freshness), Error> {
         let (atlas, mut freshness) = self.atlas().await?;
-        let nodes = one(&atlas, path)?;
+        let nodes = one(&atlas, &freshness, path)?;
         let path = atlas.path(nodes[0]).to_owned();
         self.check(&mut freshness, std::iter::once(path.as_str())).await?;
         Ok((atlas.symbols(&path).unwrap_or_default(), freshness))
@@ -122,7 +122,7 @@ impl Engine {
     /// The shortest way from one symbol to another.
     pub async fn route(&self, from: &str, to: &str) -> Result<Route, Error> {
         let (atlas, freshness) = self.atlas().await?;
-        let (start, end) = (one(&atlas, from)?, one(&atlas, to)?);
+        let (start, end) = (one(&atlas, &freshness, from)?, one(&atlas, &freshness, to)?);
         let Some(way) = atlas.way(&start, &end) else {
             return Err(Error::nothing(format!("no way leads from `{from}` to `{to}`")));
         };
@@ -188,7 +188,7 @@ impl Engine {
 
 /// What a text names; a name that several bear is refused with all of them, unless they are one
 /// symbol in several pieces.
-fn one(atlas: &Atlas, text: &str) -> Result<Vec<NodeId>, Error> {
+fn one(atlas: &Atlas, freshness: &Freshness, text: &str) -> Result<Vec<NodeId>, Error> {
     let found = match atlas.find(text) {
         Target::Found(nodes) => nodes,
         Target::NoSymbol { path } => {
@@ -200,10 +200,12 @@ fn one(atlas: &Atlas, text: &str) -> Result<Vec<NodeId>, Error> {
         }
         Target::Nothing => {
             let what = format!("no file or symbol of the index is called `{text}`");
-            return Err(Error::refused(
-                what,
-                "name it as `path`, `path:symbol`, `path:line` or `symbol`; `waylore index` reads what is new",
-            ));
+            let hint = if freshness.is_partial {
+                "the index is not complete; `waylore index` goes on where it was broken off"
+            } else {
+                "name it as `path`, `path:symbol`, `path:line` or `symbol`; `waylore index` reads what is new"
+            };
+            return Err(Error::refused(what, hint));
         }
     };
     let names: Vec<String> = found.iter().map(|it| label(&atlas.symbol(*it))).collect();
