@@ -12,6 +12,7 @@ mod failure;
 mod keychain;
 mod models;
 mod output;
+mod ticker;
 mod wire;
 
 use std::process::ExitCode;

@@ -5,4 +5,4 @@ mod index;
 mod keep;
 
 pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
-pub use index::{Indexed, Indexing};
+pub use index::Indexed;

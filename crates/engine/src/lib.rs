@@ -6,6 +6,7 @@
 mod error;
 
 mod engine;
+mod progress;
 mod project;
 
 mod admit;
@@ -33,7 +34,7 @@ mod host;
 mod settings;
 mod upkeep;
 
-pub use crate::graph::{Dependency, Freshness, Impact, Indexed, Indexing, Link, Mention, Route};
+pub use crate::graph::{Dependency, Freshness, Impact, Indexed, Link, Mention, Route};
 pub use admit::{Admitted, OnSecret};
 pub use carry::Package;
 pub use change::Edit;
@@ -49,11 +50,12 @@ pub use learn::{
     transcripts_in,
 };
 pub use models::{Models, Recipe, VectorSource};
+pub use progress::Progress;
 pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
 pub use recall::{
     Answer, Because, Context, Coverage, Embedded, Hit, Occasion, Omitted, PassedOver, Placement,
-    Progress, Prose, Question, Reply,
+    Prose, Question, Reply,
 };
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use settings::{Form, SETTINGS, Setting, SettingScope, check_setting};

@@ -23,5 +23,5 @@ pub use ask::{Answer, Because, Hit, PassedOver, Question};
 pub(crate) use book::Shared;
 pub(crate) use by_file::Branches;
 pub use context::{Context, Occasion, Omitted, Placement};
-pub use embed::{Coverage, Embedded, Progress};
+pub use embed::{Coverage, Embedded};
 pub use reply::{Prose, Reply};

@@ -1,15 +1,12 @@
 //! `waylore embed`.
 
-use std::sync::mpsc::{self, RecvTimeoutError};
-use std::thread;
-use std::time::Duration;
-
 use engine::{Embedded, Error, Progress};
 use serde_json::json;
 
 use super::Session;
 use crate::failure::{Failure, Kind};
-use crate::output::{Output, count};
+use crate::output::count;
+use crate::ticker::Ticker;
 
 /// Give every memory its vector by the model in use
 ///
@@ -19,13 +16,10 @@ use crate::output::{Output, count};
 #[derive(clap::Args, Debug)]
 pub(crate) struct EmbedArgs {}
 
-/// How often somebody at a terminal is told how far it is.
-const TICK: Duration = Duration::from_millis(250);
-
 pub(crate) async fn run(_: EmbedArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let out = session.output;
     let progress = Progress::default();
-    let ticker = Ticker::start(&progress, out);
+    let ticker = Ticker::start(&progress, "memories", out);
     let res = session.engine.embed_all(&progress).await;
     drop(ticker);
     let done = match res {
@@ -71,34 +65,4 @@ fn broken_off(why: &str, progress: &Progress) -> anyhow::Error {
     };
     let hint = "`waylore config test-provider` looks closer; `waylore embed` goes on from there";
     Failure { kind: Kind::Environment, message, hint: Some(hint.to_owned()) }.into()
-}
-
-/// Tells a terminal how far it is, until it is dropped.
-struct Ticker {
-    over: mpsc::Sender<()>,
-    thread: Option<thread::JoinHandle<()>>,
-}
-
-impl Ticker {
-    fn start(progress: &Progress, output: &Output) -> Self {
-        let (over, ended) = mpsc::channel();
-        let progress = progress.clone();
-        let output = Output { json: output.json, quiet: output.quiet };
-        let tell = move || {
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                output.tick(&format!("{} of {} memories", progress.done(), progress.total()));
-            }
-            output.tick("");
-        };
-        Self { over, thread: Some(thread::spawn(tell)) }
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        let _ = self.over.send(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }

@@ -1,14 +1,14 @@
 //! `waylore index`.
 
 use std::path::PathBuf;
-use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Indexed, Indexing};
+use engine::{Indexed, Progress};
 
 use super::Session;
-use crate::output::{Output, count, size};
+use crate::output::{count, size};
+use crate::ticker::Ticker;
 use crate::wire;
 
 /// Read the project's code: who defines what, and who refers to whom
@@ -26,16 +26,13 @@ pub(crate) struct IndexArgs {
     threads: Option<usize>,
 }
 
-/// How often somebody at a terminal is told how far it is.
-const TICK: Duration = Duration::from_millis(200);
-
 pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
     let out = session.output;
     let threads =
         args.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
-    let progress = Indexing::default();
+    let progress = Progress::default();
     let start = Instant::now();
-    let ticker = Ticker::start(&progress, out);
+    let ticker = Ticker::start(&progress, "files", out);
     let res = session.engine.index_code(&progress, threads).await;
     drop(ticker);
     let done = res?;
@@ -64,34 +61,4 @@ fn said(done: &Indexed, took: Duration) -> String {
         done.n_edges,
         size(done.size)
     )
-}
-
-/// Tells a terminal how far it is, until it is dropped.
-struct Ticker {
-    over: mpsc::Sender<()>,
-    thread: Option<thread::JoinHandle<()>>,
-}
-
-impl Ticker {
-    fn start(progress: &Indexing, output: &Output) -> Self {
-        let (over, ended) = mpsc::channel();
-        let progress = progress.clone();
-        let output = Output { json: output.json, quiet: output.quiet };
-        let tell = move || {
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
-                output.tick(&format!("{} of {} files", progress.done(), progress.total()));
-            }
-            output.tick("");
-        };
-        Self { over, thread: Some(thread::spawn(tell)) }
-    }
-}
-
-impl Drop for Ticker {
-    fn drop(&mut self) {
-        let _ = self.over.send(());
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join();
-        }
-    }
 }

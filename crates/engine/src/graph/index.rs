@@ -1,4 +1,4 @@
-//! Indexing: walk, read what changed, resolve whom that concerns, keep both.
+//! Progress: walk, read what changed, resolve whom that concerns, keep both.
 //!
 //! Facts are kept every few hundred files, so an interruption costs little: the next run goes on from
 //! there. Edges come last, together with the word that the index is whole. Until then, questions are
@@ -6,8 +6,7 @@
 
 use std::collections::{HashMap, HashSet};
 use std::path::Path;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use ::graph::{Change, Facts, Graph, extract, fingerprint, language};
 use source::{Passed, Stamp, Walked};
@@ -15,43 +14,10 @@ use store::{GraphBatch, GraphPassed, GraphStamp};
 
 use super::keep::{self, Kept};
 use crate::models::aside;
-use crate::{Engine, Error, Reach};
+use crate::{Engine, Error, Progress, Reach};
 
 /// How many files are read and kept together: what an interruption costs at most.
 const AT_ONCE: usize = 512;
-
-/// How far indexing has come. Shared with whoever wants to look or to stop it.
-#[derive(Clone, Debug, Default)]
-pub struct Indexing {
-    shared: Arc<Counts>,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    total: AtomicUsize,
-    done: AtomicUsize,
-    stop: AtomicBool,
-}
-
-impl Indexing {
-    /// Files to be read.
-    pub fn total(&self) -> usize {
-        self.shared.total.load(Ordering::Relaxed)
-    }
-
-    pub fn done(&self) -> usize {
-        self.shared.done.load(Ordering::Relaxed)
-    }
-
-    /// Ends it after the files at hand; what was read stays.
-    pub fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.shared.stop.load(Ordering::Relaxed)
-    }
-}
 
 /// What indexing came to.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -95,7 +61,7 @@ impl Engine {
     /// Brings the project's graph up to date, on up to `threads` threads.
     pub async fn index_code(
         &mut self,
-        progress: &Indexing,
+        progress: &Progress,
         threads: usize,
     ) -> Result<Indexed, Error> {
         let notebook = self.notebook(Reach::Project).await?;
@@ -109,7 +75,7 @@ impl Engine {
             let root = root.clone();
             aside(move || plan(&root, stamps, &passed)).await
         };
-        progress.shared.total.store(plan.due.len(), Ordering::Relaxed);
+        progress.expect(plan.due.len());
         let is_whole = store.state("whole").await?.as_deref() == Some("1");
         let Kept { mut graph, lost } = keep::load(&store, !is_whole).await?;
         let mut due = plan.due;
@@ -215,7 +181,7 @@ fn plan(root: &Path, stamps: Vec<GraphStamp>, passed: &[GraphPassed]) -> Plan {
     res
 }
 
-fn read_all(root: &Path, part: &[Due], threads: usize, progress: &Indexing) -> Vec<Read> {
+fn read_all(root: &Path, part: &[Due], threads: usize, progress: &Progress) -> Vec<Read> {
     let next = AtomicUsize::new(0);
     let work = || {
         let mut res = Vec::new();
@@ -223,7 +189,7 @@ fn read_all(root: &Path, part: &[Due], threads: usize, progress: &Indexing) -> V
             let at = next.fetch_add(1, Ordering::Relaxed);
             let Some(due) = part.get(at) else { return res };
             res.push((at, read(root, due)));
-            progress.shared.done.fetch_add(1, Ordering::Relaxed);
+            progress.advance(1);
         }
     };
     let mut res: Vec<(usize, Read)> = if threads <= 1 || part.len() == 1 {

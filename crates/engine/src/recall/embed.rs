@@ -1,8 +1,6 @@
 //! Giving memories their vectors: a few at once when they are written or asked for, all of them in
 //! the background when the model changed. What was done stays done; the rest is done next time.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::Duration;
 
 use infer::Embeddings;
@@ -12,44 +10,12 @@ use store::{Embedding, Part, Store};
 use super::book::{Shared, read};
 use super::text;
 use crate::models::{self, aside};
-use crate::{Engine, Error, Notebook};
+use crate::{Engine, Error, Notebook, Progress};
 
 /// How many memories are embedded and saved together: what an interruption costs at most.
 const AT_ONCE: usize = 32;
 /// How long a provider may take for them while somebody waits for something else.
 const IN_PASSING: Duration = Duration::from_secs(10);
-
-/// How far embedding has come. Shared with whoever wants to look or to stop it.
-#[derive(Clone, Debug, Default)]
-pub struct Progress {
-    shared: Arc<Counts>,
-}
-
-#[derive(Debug, Default)]
-struct Counts {
-    total: AtomicUsize,
-    done: AtomicUsize,
-    stop: AtomicBool,
-}
-
-impl Progress {
-    pub fn total(&self) -> usize {
-        self.shared.total.load(Ordering::Relaxed)
-    }
-
-    pub fn done(&self) -> usize {
-        self.shared.done.load(Ordering::Relaxed)
-    }
-
-    /// Ends it after the memories at hand; what was done stays.
-    pub fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
-    }
-
-    pub fn is_stopped(&self) -> bool {
-        self.shared.stop.load(Ordering::Relaxed)
-    }
-}
 
 /// What embedding came to.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -99,7 +65,7 @@ impl Engine {
         for Notebook { store, .. } in self.notebooks() {
             let index = self.index(&store).await?;
             let n_left = read(&index).unembedded().len();
-            progress.shared.total.fetch_add(n_left, Ordering::Relaxed);
+            progress.expect(n_left);
             let (embeddings, patience) = (embeddings.clone(), Duration::MAX);
             jobs.push(Job { embeddings, store, index, patience });
         }
@@ -156,7 +122,7 @@ impl Job {
             let done = self.embed(numbers).await?;
             res.done += done;
             res.left -= done;
-            progress.shared.done.fetch_add(done, Ordering::Relaxed);
+            progress.advance(done);
         }
         Ok(res)
     }
