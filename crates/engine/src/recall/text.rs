@@ -1,7 +1,7 @@
 //! What is embedded of a memory: what it is about and what it says, whole and, where a person wrote
 //! several sentences, sentence by sentence.
 
-use model::{Grain, Memory, ProjectPath, Source, words};
+use model::{Grain, Memory, ProjectPath, Source};
 
 /// A text up to this length stays whole: the built-in model reads about as much in one go.
 const WHOLE: usize = 1_500;
@@ -23,75 +23,10 @@ pub(crate) fn texts(memory: &Memory) -> Vec<(Grain, String)> {
     let grain = if is_code(&memory.content) { Grain::Code } else { Grain::Part };
     let parts = split(&memory.content).into_iter();
     let mut res: Vec<(Grain, String)> = parts.map(|it| (grain, format!("{about}{it}"))).collect();
-    let more = match grain {
-        Grain::Code => gist(&memory.content).into_iter().collect(),
-        Grain::Part if memory.source == Source::UserTaught => sentences(&memory.content),
-        Grain::Part | Grain::Sentence => Vec::new(),
-    };
-    res.extend(more.into_iter().map(|it| (Grain::Sentence, it)));
+    if grain == Grain::Part && memory.source == Source::UserTaught {
+        res.extend(sentences(&memory.content).into_iter().map(|it| (Grain::Sentence, it)));
+    }
     res
-}
-
-/// What a piece of code is for, in words: its name taken apart, and what its own comment says. A
-/// question in plain language is nearer to that than to the code.
-fn gist(code: &str) -> Option<String> {
-    let named = code.lines().find_map(|line| {
-        let head = line.split(['(', '{', ':', '=']).next()?;
-        let words: Vec<&str> = head.split_whitespace().collect();
-        let name = words.last().filter(|_| words.len() > 1)?;
-        NAMING.iter().any(|it| words.contains(it)).then(|| words::parts(name).join(" "))
-    });
-    let said = comment(code);
-    let name = named.unwrap_or_default();
-    let res = format!("{name}: {said}");
-    let res = res.trim_matches([':', ' ']);
-    (!res.is_empty()).then(|| res.to_owned())
-}
-
-/// Words that stand before a name that is defined.
-const NAMING: &[&str] = &[
-    "def",
-    "class",
-    "fn",
-    "func",
-    "function",
-    "struct",
-    "enum",
-    "trait",
-    "interface",
-    "type",
-    "const",
-    "void",
-    "public",
-    "private",
-    "static",
-];
-
-/// What a line says if it is a comment.
-fn of_comment(line: &str) -> Option<&str> {
-    let line = line.trim();
-    let text = line.trim_start_matches(['/', '*', '#', '!']);
-    let is_comment =
-        text.len() < line.len() && !line.starts_with("#[") && !line.starts_with("#include");
-    is_comment.then(|| text.trim())
-}
-
-/// The first paragraph of the first comment.
-fn comment(code: &str) -> String {
-    let quoted = ["\"\"\"", "'''"].iter().find_map(|it| {
-        let (_, rest) = code.split_once(it)?;
-        Some(rest.split_once(it)?.0)
-    });
-    let lines: Vec<&str> = if let Some(text) = quoted {
-        text.lines().map(str::trim).collect()
-    } else {
-        let lines = code.lines().map(of_comment).skip_while(Option::is_none);
-        lines.map_while(|it| it).collect()
-    };
-    let paragraph =
-        lines.into_iter().skip_while(|it| it.is_empty()).take_while(|it| !it.is_empty());
-    let text = paragraph.collect::<Vec<_>>().join(" ");
-    text[..floor(&text, LONGEST)].to_owned()
 }
 
 /// `Files: … | Module: …`, or nothing when nothing is known about where it belongs.
@@ -252,23 +187,6 @@ mod tests {
         assert!(sentences("Only one sentence here.").is_empty());
         assert!(sentences("").is_empty());
         assert!(sentences(&"é".repeat(900)).is_empty());
-    }
-
-    #[test]
-    fn code_is_embedded_with_what_it_is_for() {
-        let gist = |code: &str| gist(code).unwrap_or_default();
-        assert_eq!(
-            gist(
-                "def remove_headers(it):\n    \"\"\"\n    Removes all\n    headers.\n\n    :param it: x\n    \"\"\"\n    return it\n"
-            ),
-            "remove headers: Removes all headers."
-        );
-        assert_eq!(
-            gist("/// Adds one.\n#[inline]\npub fn addOne(n: u32) -> u32 {\n    n + 1\n}"),
-            "add one: Adds one."
-        );
-        assert_eq!(gist("x = 1\ny = 2\n"), "");
-        assert_eq!(gist("\"\"\"never closed"), "");
     }
 
     #[test]
