@@ -89,6 +89,8 @@ impl Db {
         // Parsed once: this is most of what a small question costs.
         let begun = self.conn.prepare_cached("BEGIN").and_then(|mut it| it.execute(()));
         begun.map_err(|it| self.error(&it))?;
+        #[cfg(feature = "replay")]
+        self.record_boundary("BEGIN");
         let res = body(self);
         self.roll_back();
         res

@@ -37,7 +37,7 @@ fn matches_ask_the_words_alone() {
     let bench = Bench::new();
     let conn = opened(&bench);
     let all = tape::statements();
-    let (_, sql, _) = all.iter().find(|it| it.0 == "matches").unwrap();
+    let (_, sql, _) = all.iter().find(|it| it.0 == "holders").unwrap();
     let steps = plan(&conn, sql);
     assert!(
         matches!(&steps[..], [only] if only.contains("memories_fts VIRTUAL TABLE")),
@@ -115,11 +115,12 @@ fn the_statements_that_read_whole_tables_are_known() {
         every_version: SCAN memory_versions
         has_lessons: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
+        holders: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
         judged: SCAN memories
         last_undoable: SCAN audit
         ledger_hashes: SCAN erase_ledger
+        lengths: SCAN memories_fts_docsize
         list: SCAN m
-        matches: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
         n_matches: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
         n_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
         open_losses: SCAN losses
