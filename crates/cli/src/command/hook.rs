@@ -15,7 +15,8 @@ use crate::{Global, environment};
 const LONGEST: u64 = 8 << 20;
 /// After so long the host goes on without us.
 const PATIENCE: Duration = Duration::from_millis(900);
-/// The longest answer, in characters: beyond, hosts put it into a file that nobody opens.
+/// The longest answer, in bytes: beyond, hosts put it into a file that nobody opens. What is longer is
+/// not said: half a block would not end.
 const MOST: usize = 9_000;
 
 /// Answer an event of an agent's host
@@ -51,9 +52,10 @@ pub(crate) fn run(args: HookArgs) {
         let said = catch_unwind(AssertUnwindSafe(|| runtime.block_on(answer(&heard)))).ok()??;
         Some((heard.event, said))
     });
-    if let Ok(Some((event, text))) = said {
-        let quiet = Output::new(&global(None));
-        quiet.line(&hook_answer(&event, &text[..text.floor_char_boundary(MOST)]));
+    if let Ok(Some((event, text))) = said
+        && text.len() <= MOST
+    {
+        Output::new(&global(None)).line(&hook_answer(&event, &text));
     }
 }
 

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::kit::{Desk, binary, skip, workspace};
+use crate::kit::{Desk, skip, workspace};
 use crate::server::{Reply, Seen, Server};
 
 /// What the model does, step by step: a tool and its input.
@@ -136,7 +136,6 @@ fn what_one_session_learned_reaches_the_next() {
     git(&desk, &["add", "-A"]);
     git(&desk, &["commit", "-qm", "init"]);
     desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
-    assert!(binary().is_absolute());
     let read = ("Read", json!({ "file_path": file }));
 
     // The first session makes a mistake, finds the way round it, and commits its work.

@@ -95,6 +95,19 @@ fn a_warning_comes_with_its_file_and_once_per_session() {
 }
 
 #[test]
+fn long_warnings_are_told_in_short_and_the_block_always_ends() {
+    let desk = taught();
+    for n in 0..4 {
+        let long = format!("Beware of case {n}: {}", "a\n".repeat(900));
+        desk.run(&["remember", "--new", "--type", "gotcha", "--file", "src/auth.rs", &long])
+            .ends(0, "it is done");
+    }
+    let said = told(&desk, "s1", read(&desk, "src/auth.rs"));
+    assert!(said.ends_with("</waylore-notes>") && said.len() <= 9_000, "{said}");
+    assert_eq!(said.matches("[GOTCHA]").count(), 4, "{said}");
+}
+
+#[test]
 fn a_session_begins_with_what_counts_and_gets_it_back_after_compaction() {
     let desk = taught();
     let said = told(&desk, "s1", start("startup"));

@@ -152,14 +152,13 @@ impl Engine {
         let memory = &hit.shown.memory;
         let text =
             if full || memory.summary.is_empty() { &memory.content } else { &memory.summary };
-        let (label, id) = (self.label(&memory.kind), memory.id.short());
-        frame::line(&frame::Note { label: &label, text, id: &id, remarks })
+        self.note(memory, text, remarks)
     }
 
-    /// A memory in full, as a model is shown it.
-    pub(super) fn note(&self, memory: &Memory, remarks: &[String]) -> String {
+    /// A text of a memory, as a model is shown it.
+    pub(super) fn note(&self, memory: &Memory, text: &str, remarks: &[String]) -> String {
         let (label, id) = (self.label(&memory.kind), memory.id.short());
-        frame::line(&frame::Note { label: &label, text: &memory.content, id: &id, remarks })
+        frame::line(&frame::Note { label: &label, text, id: &id, remarks })
     }
 
     /// The word at the head of a line; a type of a methodology has the one it was declared with.

@@ -6,7 +6,7 @@
 use std::collections::HashSet;
 
 use agents::{Heard, Moment, Root};
-use model::{Kind, MemoryId, Phase, ProjectPath, SignalKind, Status};
+use model::{Kind, Memory, MemoryId, Phase, ProjectPath, SignalKind, Status};
 use observe::{Evidence, Seen, Support, shell};
 use recall::frame;
 use store::{DataDir, SessionRow, ShownLog, SightingRow, Store};
@@ -21,6 +21,9 @@ const PROMPT: u32 = 800;
 const SAYS_NOTHING: usize = 12;
 /// The most warnings about one file at a time.
 const WARNINGS: usize = 4;
+/// A warning that takes more bytes than this is told by its summary: four of them stay within what
+/// hosts pass on, and a block is never cut.
+const LONG: usize = 2_000;
 /// What a fix is called that one session found.
 const ONCE: &str = "seen once";
 
@@ -83,9 +86,15 @@ impl Engine {
         let files: Vec<ProjectPath> = paths.iter().filter_map(|it| root.relative(it)).collect();
         let mut warnings = self.by_file(&files, &ids(shown)).await?;
         warnings.truncate(WARNINGS);
-        let lines: Vec<String> = warnings.iter().map(|it| self.note(&it.memory, &[])).collect();
+        let lines: Vec<String> = warnings.iter().map(|it| self.told(&it.memory)).collect();
         let words = warnings.iter().map(|it| it.memory.id.to_string()).collect();
         Ok(framed(&lines, words))
+    }
+
+    /// A memory in full, or its summary where that would be too long.
+    fn told(&self, memory: &Memory) -> String {
+        let whole = self.note(memory, &memory.content, &[]);
+        if whole.len() <= LONG { whole } else { self.note(memory, &memory.summary, &[]) }
     }
 
     /// What ended this very failure before: a memory of it, or what one session found.
@@ -109,7 +118,7 @@ impl Engine {
                 return Ok(None);
             }
             let memory = store.get(id).await?.filter(|it| it.status() == Status::Live);
-            let lines: Vec<String> = memory.iter().map(|it| self.note(it, &[])).collect();
+            let lines: Vec<String> = memory.iter().map(|it| self.told(it)).collect();
             return Ok(framed(&lines, vec![id.to_string()]));
         }
         let word = format!("once {}", failure.fingerprint);
