@@ -1,14 +1,18 @@
 //! Recurring errors: how many of those that come again a short outlook at the start of a session covers.
 //!
-//! Prequential: for each session only what was met before it began. Beside it, in the same run, the
-//! obvious baseline: the most frequent errors so far, one a line.
+//! Prequential: for each session only what was met before it began. Ours is what `waylore context start`
+//! says after the sessions before were learned as `waylore learn` learns them. Beside it, in the same
+//! run, the obvious baseline: the most frequent errors so far, one a line.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 
-use observe::{MAX_OUTLOOK, Stumble, outlook};
+use engine::Occasion;
+use model::Phase;
+use observe::{MAX_OUTLOOK, Stumble};
 use serde_json::{Value, json};
 
+use crate::learning::Desk;
 use crate::{data, report, transcripts};
 
 pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
@@ -20,14 +24,20 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         .iter()
         .map(|it| it["repo"].as_str().unwrap_or_default().to_owned())
         .collect();
-    let mut met: BTreeMap<String, Vec<Stumble>> = BTreeMap::new();
+    let runtime = tokio::runtime::Builder::new_current_thread().build()?;
     let (mut ours, mut baseline): (Vec<Value>, Vec<Value>) = (Vec::new(), Vec::new());
-    for it in transcripts::manifest(folder)?.iter().filter(|it| wanted.contains(&it.repo)) {
-        let known = met.entry(it.repo.clone()).or_default();
-        ours.push(json!({ "session": it.id, "injected": outlook(known, it.start) }));
-        baseline.push(json!({ "session": it.id, "injected": most_frequent(known, it.start) }));
-        let mut pad = transcripts::pad(it)?;
-        known.append(&mut pad.stumbles);
+    for repo in &wanted {
+        let mut desk = runtime.block_on(Desk::new())?;
+        let mut known: Vec<Stumble> = Vec::new();
+        for it in transcripts::manifest(folder)?.iter().filter(|it| it.repo == *repo) {
+            desk.engine.set_now(it.start);
+            let occasion = Occasion::of(Phase::Implement);
+            let outlook = runtime.block_on(desk.engine.context_start(&occasion))?.outlook;
+            ours.push(json!({ "session": it.id, "injected": outlook }));
+            baseline.push(json!({ "session": it.id, "injected": most_frequent(&known, it.start) }));
+            known.append(&mut transcripts::pad(it)?.stumbles);
+            runtime.block_on(desk.learn(it))?;
+        }
     }
     let coverage = |name: &str, rows: &[Value]| -> anyhow::Result<f64> {
         let output = report::folder()?.join(format!("errors-{name}.jsonl"));

@@ -13,6 +13,7 @@ mod corpus;
 mod data;
 mod errors;
 mod graph;
+mod learning;
 mod prefetch;
 mod recall;
 mod report;

@@ -7,9 +7,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
-use engine::{Config, Engine, Filter, Models, Reach, Transcript};
-use model::{MemoryId, Timestamp};
+use engine::{Filter, Reach};
+use model::MemoryId;
 
+use crate::learning::Desk;
 use crate::{data, report, transcripts};
 
 const TAGS: &str = include_str!("../worth-reading.tsv");
@@ -60,31 +61,11 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
 
 /// What stands after all sessions of a repository were learned.
 async fn learn(folder: &Path, repo: &str) -> anyhow::Result<Vec<(String, String)>> {
-    let dir = tempfile::tempdir()?;
-    let (project, sessions) = (dir.path().join("project"), dir.path().join("sessions"));
-    std::fs::create_dir(&project)?;
-    std::fs::create_dir(&sessions)?;
-    let config = Config {
-        data: dir.path().join("data"),
-        key: None,
-        home: None,
-        types: Vec::new(),
-        models: Models::built_in(),
-        random,
-    };
-    let mut engine = Engine::open(config, &project, Timestamp(1)).await?;
+    let mut desk = Desk::new().await?;
     for it in transcripts::manifest(folder)?.iter().filter(|it| it.repo == repo) {
-        let path = sessions.join(format!("{}.jsonl", it.id.replace('/', "_")));
-        std::fs::write(&path, transcripts::bytes(it)?)?;
-        engine.set_now(it.start);
-        if let Some(read) =
-            engine.read_transcript(&Transcript { path: path.clone(), subagent: None })?
-        {
-            engine.learn(&read.pad).await?;
-        }
-        std::fs::remove_file(path)?;
+        desk.learn(it).await?;
     }
-    let shown = engine.list(&Filter::standing(10_000), Some(Reach::Project)).await?;
+    let shown = desk.engine.list(&Filter::standing(10_000), Some(Reach::Project)).await?;
     let mut res: Vec<(MemoryId, String)> =
         shown.into_iter().map(|it| (it.memory.id, it.memory.content)).collect();
     res.sort();
@@ -101,13 +82,4 @@ fn tags() -> BTreeMap<&'static str, (bool, bool)> {
         }
     }
     acc
-}
-
-/// Distinct bytes; which ones does not matter.
-fn random() -> [u8; 10] {
-    use std::sync::atomic::{AtomicU64, Ordering};
-    static NEXT: AtomicU64 = AtomicU64::new(1);
-    let mut res = [0; 10];
-    res[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    res
 }

@@ -8,6 +8,7 @@ mod explain;
 mod family;
 mod files;
 mod journal;
+mod outlook;
 mod refresh;
 mod transcript;
 
@@ -16,7 +17,9 @@ use std::collections::HashMap;
 use model::{DropReason, Memory, MemoryId, SessionId, SignalKind, Status};
 use observe::{Scratchpad, Session, Sighting};
 use promote::Verdict;
-use store::{Action, Batch, Change, Lesson, SessionRow, SightingRow, Store, TouchedRow};
+use store::{
+    Action, Batch, Change, Lesson, SessionRow, SightingRow, Store, StumbleRow, TouchedRow,
+};
 
 use crate::admit;
 use crate::change::by_user;
@@ -28,9 +31,13 @@ pub use explain::{Explained, Told, Witness};
 pub use transcript::{TranscriptRead, transcripts_in};
 
 /// Raised when the same events would teach something else, so that sessions are learned anew.
-const LEARNER: u32 = 1;
+const LEARNER: u32 = 2;
 /// The longest task kept, in characters.
 const MAX_TASK: usize = 400;
+/// Failed calls kept of one session, and how much of each, in characters.
+const MAX_STUMBLES: usize = 200;
+const MAX_HEAD: usize = 80;
+const MAX_BEGINNING: usize = 200;
 
 /// What one session taught.
 #[derive(Clone, Debug)]
@@ -87,16 +94,17 @@ impl Engine {
     pub async fn learn(&mut self, pad: &Scratchpad) -> Result<Option<Learned>, Error> {
         self.refuse_closed()?;
         let Some(session) = observe::session(pad) else { return Ok(None) };
-        let sightings = observe::sightings(pad);
-        self.learn_session(session, print_of(pad), sightings).await.map(Some)
+        let lesson = Raw {
+            session,
+            print: print_of(pad),
+            sightings: observe::sightings(pad),
+            stumbles: pad.stumbles.iter().take(MAX_STUMBLES).map(stumble_row).collect(),
+        };
+        self.learn_session(lesson).await.map(Some)
     }
 
-    async fn learn_session(
-        &mut self,
-        mut session: Session,
-        print: String,
-        mut sightings: Vec<Sighting>,
-    ) -> Result<Learned, Error> {
+    async fn learn_session(&mut self, raw: Raw) -> Result<Learned, Error> {
+        let Raw { mut session, print, mut sightings, stumbles } = raw;
         let notebook = self.notebook(Reach::Project).await?;
         let store = notebook.store;
         session.validated = self.validated(&store, &session).await?;
@@ -122,7 +130,9 @@ impl Engine {
         let verdicts = compose::judge(&prepared, &session, self.tightening(&store).await?);
         let reviewed = self.review(&store, &session, prepared, verdicts).await?;
         let refreshed = self.refresh(&store, &session, &reviewed).await?;
-        self.write_lesson(&store, &session, row, standing, reviewed, refreshed).await
+        let lesson =
+            Lesson { session: row, files: files_of(&session), sightings: Vec::new(), stumbles };
+        self.write_lesson(&store, lesson, standing, reviewed, refreshed).await
     }
 
     /// How much tighter thresholds are here: by how people judged what was learned.
@@ -134,18 +144,17 @@ impl Engine {
     async fn write_lesson(
         &self,
         store: &Store,
-        session: &Session,
-        row: SessionRow,
+        mut lesson: Lesson,
         standing: Standing,
         reviewed: Vec<Reviewed>,
         mut changes: Vec<Change>,
     ) -> Result<Learned, Error> {
-        let mut rows = Vec::new();
+        let session = lesson.session.clone();
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
         for it in reviewed {
             changes.extend(it.changes);
             let memory = it.kept.as_ref().map(|it| it.memory.id).or(it.memory);
-            rows.push(SightingRow {
+            lesson.sightings.push(SightingRow {
                 session: session.id,
                 signal: it.prepared.sighting.signal,
                 key: it.prepared.sighting.key.clone(),
@@ -158,23 +167,40 @@ impl Engine {
             kept.extend(it.kept);
             dropped.extend(it.dropped);
         }
-        let files = session.files.iter().map(|it| TouchedRow {
-            path: it.path.clone(),
-            reads: it.reads,
-            edits: it.edits,
-            first_step: it.first_step,
-        });
-        let lesson = Lesson { session: row.clone(), files: files.collect(), sightings: rows };
         let retired = changes.iter().filter_map(retired_by).collect();
         changes.push(Change::Learn(Box::new(lesson)));
         let batch = Batch {
             actor: model::Actor::Observer,
-            key: Some(format!("learn {} {} {:?}", session.id, row.print, row.validated)),
+            key: Some(format!("learn {} {} {:?}", session.id, session.print, session.validated)),
             ..by_user(Action::Promote, self.now, changes)
         };
         self.write(store, batch).await?;
-        Ok(Learned { session: row, standing, kept, retired, dropped })
+        Ok(Learned { session, standing, kept, retired, dropped })
     }
+}
+
+/// What a session brings before anything is judged.
+struct Raw {
+    session: Session,
+    print: String,
+    sightings: Vec<Sighting>,
+    stumbles: Vec<StumbleRow>,
+}
+
+fn files_of(session: &Session) -> Vec<TouchedRow> {
+    let row = |it: &observe::FileRow| TouchedRow {
+        path: it.path.clone(),
+        reads: it.reads,
+        edits: it.edits,
+        first_step: it.first_step,
+    };
+    session.files.iter().map(row).collect()
+}
+
+fn stumble_row(it: &observe::Stumble) -> StumbleRow {
+    let (head, beginning) =
+        (admit::masked(&it.head, MAX_HEAD), admit::masked(&it.beginning, MAX_BEGINNING));
+    StumbleRow { at: it.at, head, beginning }
 }
 
 /// The memory that a change takes out of what is believed.
@@ -218,6 +244,7 @@ fn session_row(it: &Session, print: String) -> SessionRow {
         retries: it.retries,
         external: it.external.as_ref().map(|it| admit::masked(it, 200)),
         print,
+        planned: it.planned,
     }
 }
 

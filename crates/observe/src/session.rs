@@ -20,6 +20,8 @@ pub struct Session {
     pub started: Timestamp,
     pub ended: Timestamp,
     pub steps: u32,
+    /// The steps that the host said it would take.
+    pub planned: Option<u32>,
     pub tokens: u64,
     pub retries: u32,
     pub outcome: Outcome,
@@ -61,6 +63,7 @@ pub fn session(pad: &Scratchpad) -> Option<Session> {
         started: pad.started.unwrap_or_default(),
         ended: pad.ended.unwrap_or_default(),
         steps: pad.n_steps(),
+        planned: pad.planned_steps,
         tokens: pad.tokens.input.saturating_add(pad.tokens.output),
         retries: u32::try_from(pad.failures.len()).unwrap_or(u32::MAX),
         outcome,

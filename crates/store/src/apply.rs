@@ -151,6 +151,7 @@ fn apply_one(
         Change::Setting { key, value: None } => db.run(&UNSET, &[key]).map(|_| None),
         Change::Undoes(undone) => db.run(&UNDONE, &[undone, &batch]).map(|_| None),
         Change::Learn(lesson) => lessons::put(db, lesson).map(|()| None),
+        Change::Pass(milestone) => lessons::pass(db, milestone, now).map(|()| None),
     }
 }
 

@@ -2,7 +2,7 @@
 
 use model::{Actor, Hlc, Memory, MemoryId, Timestamp, closed};
 
-use crate::lessons::Lesson;
+use crate::lessons::{Lesson, Milestone};
 
 closed! {
     /// What a batch did, in the words of the audit trail.
@@ -77,6 +77,8 @@ pub enum Change {
     Undoes(i64),
     /// What a session left behind beside memories.
     Learn(Box<Lesson>),
+    /// It need not be done again.
+    Pass(Milestone),
 }
 
 /// What became of a batch.

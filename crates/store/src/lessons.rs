@@ -16,12 +16,13 @@ use crate::{Error, Store};
 
 #[cfg(feature = "replay")]
 pub(crate) use statements::STATEMENTS;
-pub(crate) use statements::TEXTS;
 use statements::{
-    ALL_FILES, COUPLED, DROP_FILES, DROP_SIGHTINGS, EDITED_BY_CHILDREN, EDITING, EDITORS, FILES,
-    FORGET, HAS_LESSONS, IN_SESSION, JUDGED, LINK, OF_MEMORY, OF_PATTERN, PUT_FILE, PUT_SESSION,
-    PUT_SIGHTING, SESSION, SESSIONS,
+    ALL_FILES, COUPLED, DROP_FILES, DROP_SIGHTINGS, DROP_STUMBLES, EDITED_BY_CHILDREN, EDITING,
+    EDITORS, FILES, FORGET, HAS_EXPERIENCE, HAS_LESSONS, IN_SESSION, JUDGED, LINK, MILESTONES,
+    OF_MEMORY, OF_PATTERN, PASS_MILESTONE, PUT_FILE, PUT_SESSION, PUT_SIGHTING, PUT_STUMBLE,
+    SESSION, SESSIONS, STUMBLES, TOUCHED,
 };
+pub(crate) use statements::{EXPERIENCE_TEXTS, TEXTS};
 
 /// A session as it is kept.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,8 @@ pub struct SessionRow {
     pub external: Option<String>,
     /// Of its events: a session that has grown has another.
     pub print: String,
+    /// The steps that the host said it would take.
+    pub planned: Option<u32>,
 }
 
 /// What a session did to a file.
@@ -66,17 +69,43 @@ pub struct SightingRow {
     pub dropped: Option<(DropReason, String)>,
 }
 
+/// A call that failed: what it was, and how its answer began.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StumbleRow {
+    pub at: Timestamp,
+    pub head: String,
+    pub beginning: String,
+}
+
+/// Something that happens once: a module reaches a number of sessions, a week is looked back on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Milestone {
+    pub what: String,
+    pub mark: i64,
+}
+
 /// Everything one session leaves behind beside memories.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lesson {
     pub session: SessionRow,
     pub files: Vec<TouchedRow>,
     pub sightings: Vec<SightingRow>,
+    pub stumbles: Vec<StumbleRow>,
 }
 
 /// Whether the file has these tables: older copies and the user's own file have not.
 pub(crate) fn has_lessons(db: &Db) -> Result<bool, Error> {
     Ok(db.number(&HAS_LESSONS, &[])? > 0)
+}
+
+/// Whether the file knows what failed before.
+pub(crate) fn has_experience(db: &Db) -> Result<bool, Error> {
+    Ok(db.number(&HAS_EXPERIENCE, &[])? > 0)
+}
+
+/// Notes that a milestone was passed; a second time changes nothing.
+pub(crate) fn pass(db: &Db, milestone: &Milestone, now: Timestamp) -> Result<(), Error> {
+    db.run(&PASS_MILESTONE, &[&milestone.what, &milestone.mark, &now.0]).map(|_| ())
 }
 
 /// Forgets the evidence of an erased memory.
@@ -90,7 +119,7 @@ pub(crate) fn put(db: &Db, lesson: &Lesson) -> Result<(), Error> {
     let id = it.id.0.as_bytes().as_slice();
     let parent = it.parent.map(|it| it.0.as_bytes().to_vec());
     let tokens = i64::try_from(it.tokens).unwrap_or(i64::MAX);
-    let params: [&dyn ToSql; 14] = [
+    let params: [&dyn ToSql; 15] = [
         &id,
         &parent,
         &it.agent,
@@ -105,6 +134,7 @@ pub(crate) fn put(db: &Db, lesson: &Lesson) -> Result<(), Error> {
         &it.retries,
         &it.external,
         &it.print,
+        &it.planned,
     ];
     db.run(&PUT_SESSION, &params)?;
     db.run(&DROP_FILES, &[&id])?;
@@ -116,6 +146,10 @@ pub(crate) fn put(db: &Db, lesson: &Lesson) -> Result<(), Error> {
     db.run(&DROP_SIGHTINGS, &[&id])?;
     for sighting in &lesson.sightings {
         put_sighting(db, sighting)?;
+    }
+    db.run(&DROP_STUMBLES, &[&id])?;
+    for it in &lesson.stumbles {
+        db.run(&PUT_STUMBLE, &[&id, &it.at.0, &it.head, &it.beginning])?;
     }
     Ok(())
 }
@@ -223,6 +257,25 @@ impl Store {
         Ok(acc)
     }
 
+    /// The calls that failed in a stretch of time, oldest first.
+    pub async fn stumbles(
+        &self,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<StumbleRow>, Error> {
+        let read = |row: &Row<'_>| {
+            let at = Timestamp(row.get(0)?);
+            Ok(StumbleRow { at, head: row.get(1)?, beginning: row.get(2)? })
+        };
+        self.read(move |db| db.select(&STUMBLES, &[&from.0, &until.0], read)).await
+    }
+
+    /// Every milestone that was passed, in order.
+    pub async fn milestones(&self) -> Result<Vec<Milestone>, Error> {
+        let read = |row: &Row<'_>| Ok(Milestone { what: row.get(0)?, mark: row.get(1)? });
+        self.read(move |db| db.select(&MILESTONES, &[], read)).await
+    }
+
     /// What each session with this parent edited.
     pub async fn edited_by_children(
         &self,
@@ -243,19 +296,29 @@ impl Store {
         self.read(move |db| Ok(db.one(&JUDGED, &[], read)?.unwrap_or((0, 0)))).await
     }
 
+    /// Every file that any session touched, by session.
+    pub async fn touched(&self) -> Result<Vec<(SessionId, TouchedRow)>, Error> {
+        let read = |row: &Row<'_>| {
+            let file = (row.get::<_, String>(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok((session_id(&row.get::<_, Vec<u8>>(0)?), file))
+        };
+        let rows = self.read(move |db| db.select(&TOUCHED, &[], read)).await?;
+        Ok(rows.into_iter().filter_map(|it| Some((it.0, touched_row(it.1)?))).collect())
+    }
+
     pub async fn session_files(&self, session: SessionId) -> Result<Vec<TouchedRow>, Error> {
         self.read(move |db| {
             let rows = db.select(&FILES, &[&session.0.as_bytes().as_slice()], |row| {
                 Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
             })?;
-            let read = |(path, reads, edits, first_step): (String, u32, u32, u32)| {
-                let path = ProjectPath::parse(&path).ok()?;
-                Some(TouchedRow { path, reads, edits, first_step })
-            };
-            Ok(rows.into_iter().filter_map(read).collect())
+            Ok(rows.into_iter().filter_map(touched_row).collect())
         })
         .await
     }
+}
+
+fn touched_row((path, reads, edits, first_step): (String, u32, u32, u32)) -> Option<TouchedRow> {
+    Some(TouchedRow { path: ProjectPath::parse(&path).ok()?, reads, edits, first_step })
 }
 
 fn read_session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
@@ -276,6 +339,7 @@ fn read_session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
         retries: row.get(11)?,
         external: row.get(12)?,
         print: row.get(13)?,
+        planned: row.get(14)?,
     })
 }
 

@@ -63,7 +63,7 @@ pub use graph::{GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, Graph
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
-pub use lessons::{Lesson, SessionRow, SightingRow, TouchedRow};
+pub use lessons::{Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow};
 pub use matches::{Holders, Lookup, WARNING_KINDS, Warnings};
 pub use memories::{Tally, TextHit};
 pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};

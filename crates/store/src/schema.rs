@@ -19,13 +19,14 @@ const REGISTRY_1: &str = include_str!("migrations/0001_registry.sql");
 const AUDIT_CLOCK_2: &str = include_str!("migrations/0002_audit_clock.sql");
 const RECALL_3: &str = include_str!("migrations/0003_recall.sql");
 const LEARN_4: &str = include_str!("migrations/0004_learn.sql");
+const EXPERIENCE_5: &str = include_str!("migrations/0005_experience.sql");
 
 /// A project's `memory.db`.
 pub(crate) const MEMORY: Schema =
-    Schema { migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4] };
+    Schema { migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5] };
 /// The user's `user.db`: memories of their own, and the registry of projects.
 pub(crate) const USER: Schema =
-    Schema { migrations: &[MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4] };
+    Schema { migrations: &[MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5] };
 
 /// `WALO`: tells our files from anybody else's.
 const APPLICATION_ID: i64 = 0x5741_4c4f;

@@ -113,7 +113,8 @@ fn scrub_all(db: &Db, clean: Clean<'_>) -> Result<Scrubbed, Error> {
     let mut others = scrub_texts(db, &ACTORS, &SET_ACTOR, &actor)?;
     let registry = if db.number(&HAS_REGISTRY, &[])? > 0 { REGISTRY } else { &[] };
     let of_lessons = if lessons::has_lessons(db)? { lessons::TEXTS } else { &[] };
-    for (texts, set) in TEXTS.iter().chain(registry).chain(of_lessons) {
+    let expected = if lessons::has_experience(db)? { lessons::EXPERIENCE_TEXTS } else { &[] };
+    for (texts, set) in TEXTS.iter().chain(registry).chain(of_lessons).chain(expected) {
         others += scrub_texts(db, texts, set, clean)?;
     }
     let changed = others > 0 || !memories.is_empty();

@@ -30,7 +30,8 @@ enum WhichContext {
 
 /// Print what an agent should know when it begins
 ///
-/// With --task, what relates to it, and nothing when nothing does; without, what counts most.
+/// With --task, what relates to it, and nothing when nothing does; without, what counts most, and what
+/// failed in earlier sessions here.
 #[derive(clap::Args, Debug)]
 struct StartArgs {
     /// What is about to be done

@@ -13,6 +13,7 @@ pub(crate) fn context_json(context: &Context, explain: bool) -> Value {
         "used": context.used,
         "budget": context.budget,
         "phase": context.phase.slug(),
+        "outlook": context.outlook,
         "placed": placed,
         "class": context.class.map(engine::Class::slug),
         "verdict": verdict_json(context.verdict),

@@ -19,6 +19,9 @@ const PER_TYPE: usize = 12;
 /// Puts warnings about the files at hand before everything; scores are a few units at most.
 const FIRST: f32 = 100.0;
 
+/// Stands before the errors to expect.
+const EXPECTED: &str = "What failed in earlier sessions here, command and answer:";
+
 /// A memory that may be shown.
 struct Entry {
     hit: Hit,
@@ -81,6 +84,7 @@ impl Engine {
         pool: Pool,
     ) -> Context {
         let budget = occasion.budget.unwrap_or(phase::row(occasion.phase).budget);
+        let outlook = Outlook::of(&pool.outlook, budget);
         let items: Vec<Item> = groups
             .iter()
             .zip(0..)
@@ -94,7 +98,7 @@ impl Engine {
             .collect();
         let brief = Brief {
             phase: occasion.phase,
-            budget,
+            budget: budget - outlook.cost,
             head: frame::HEAD,
             foot: frame::FOOT,
             duplicate: likeness.duplicate(),
@@ -138,8 +142,9 @@ impl Engine {
         }
         left_out.sort_by(|a, b| by_score(&a.0, &b.0));
         let Pool { class, verdict, notices, .. } = Pool { left_out: Vec::new(), ..pool };
-        let (text, used, phase) = (packed.text, packed.used, occasion.phase);
-        Context { text, used, budget, phase, placed, left_out, class, verdict, notices }
+        let (text, phase) = (outlook.added_to(packed.text), occasion.phase);
+        let (used, outlook) = (tokens(&text), outlook.lines);
+        Context { text, used, budget, phase, outlook, placed, left_out, class, verdict, notices }
     }
 
     /// The members of a group as they are shown.
@@ -168,6 +173,34 @@ impl Engine {
         }
         let declared = self.config.types.iter().find(|it| it.slug == kind.slug());
         declared.map_or_else(|| kind.slug().to_owned(), |it| it.label.clone())
+    }
+}
+
+/// The errors to expect, on their way into a block.
+struct Outlook {
+    lines: String,
+    /// The most tokens it takes, the block around it included.
+    cost: u32,
+}
+
+impl Outlook {
+    /// What does not leave half of the budget to memories is not told.
+    fn of(lines: &str, budget: u32) -> Self {
+        let lines: Vec<String> = lines.lines().map(frame::neutral).collect();
+        let lines = lines.join("\n");
+        let cost = tokens(&format!("{}\n{EXPECTED}\n{lines}\n{}\n", frame::HEAD, frame::FOOT));
+        if lines.is_empty() || cost > budget / 2 {
+            return Self { lines: String::new(), cost: 0 };
+        }
+        Self { lines, cost }
+    }
+
+    fn added_to(&self, block: String) -> String {
+        if self.lines.is_empty() {
+            return block;
+        }
+        let before = block.trim_end().strip_suffix(frame::FOOT).unwrap_or(frame::HEAD);
+        format!("{}\n{EXPECTED}\n{}\n{}", before.trim_end(), self.lines, frame::FOOT)
     }
 }
 

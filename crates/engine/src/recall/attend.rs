@@ -24,6 +24,8 @@ const WARNINGS: usize = 4;
 /// A warning that takes more bytes than this is told by its summary: four of them stay within what
 /// hosts pass on, and a block is never cut.
 const LONG: usize = 2_000;
+/// Stands for the errors to expect among what was shown.
+const OUTLOOK: &str = "outlook";
 /// What a fix is called that one session found.
 const ONCE: &str = "seen once";
 
@@ -69,11 +71,14 @@ impl Engine {
             budget: Some(budget),
             already_shown: ids(shown),
             general: task.is_empty(),
+            outlook: !shown.contains(OUTLOOK),
             ..Occasion::of(Phase::Implement)
         };
         let context = self.context_start(&occasion).await?;
-        let words = context.placed.iter().map(|it| it.hit.shown.memory.id.to_string()).collect();
-        Ok((!context.placed.is_empty()).then_some(Said { text: context.text, words }))
+        let ids = context.placed.iter().map(|it| it.hit.shown.memory.id.to_string());
+        let outlook = (!context.outlook.is_empty()).then(|| OUTLOOK.to_owned());
+        let words = ids.chain(outlook).collect();
+        Ok((!context.text.is_empty()).then_some(Said { text: context.text, words }))
     }
 
     async fn warned(

@@ -30,6 +30,8 @@ pub struct Occasion {
     /// Only what concerns any work here: what is pinned, what speaks of no file, and errors that come
     /// again and again. The rest waits for its file.
     pub general: bool,
+    /// What failed in earlier sessions is told as well, when nobody said what is to be done.
+    pub outlook: bool,
 }
 
 impl Occasion {
@@ -37,8 +39,8 @@ impl Occasion {
     pub fn of(phase: Phase) -> Self {
         let (task, files, without) = (String::new(), Vec::new(), Without::default());
         let already_shown = HashSet::new();
-        let (budget, full, general) = (None, false, false);
-        Self { task, files, phase, budget, full, without, already_shown, general }
+        let (budget, full, general, outlook) = (None, false, false, true);
+        Self { task, files, phase, budget, full, without, already_shown, general, outlook }
     }
 }
 
@@ -51,6 +53,8 @@ pub struct Context {
     pub used: u32,
     pub budget: u32,
     pub phase: Phase,
+    /// The errors to expect here, as they stand in the text; empty when there are none to tell.
+    pub outlook: String,
     /// In the order of the text.
     pub placed: Vec<Placement>,
     /// Best first.
@@ -104,6 +108,7 @@ pub(super) struct Pool {
     pub(super) class: Option<Class>,
     pub(super) verdict: Verdict,
     pub(super) notices: Vec<String>,
+    pub(super) outlook: String,
 }
 
 /// How many hits of a question are candidates.
@@ -132,6 +137,9 @@ impl Engine {
             occasion.files.iter().flat_map(|it| WARNING_KINDS.map(|kind| of_kind(it, kind)));
         let warnings: Vec<Filter> = warnings.collect();
         pool.hits.extend(self.listed(&warnings, occasion, Purpose::Start).await?);
+        if occasion.outlook && occasion.task.trim().is_empty() {
+            pool.outlook = self.outlook().await?;
+        }
         self.assemble(occasion, Purpose::Start, pool).await
     }
 
@@ -164,7 +172,7 @@ impl Engine {
             }
         }
         let (class, verdict, notices) = (Some(answer.class), answer.verdict, answer.notices);
-        Ok(Pool { hits, left_out, class, verdict, notices })
+        Ok(Pool { hits, left_out, class, verdict, notices, outlook: String::new() })
     }
 
     /// Memories that pass any of the filters, weighed as if all were equally relevant.
@@ -213,7 +221,8 @@ impl Engine {
 impl Pool {
     fn of(hits: Vec<Hit>) -> Self {
         let (left_out, notices) = (Vec::new(), Vec::new());
-        Self { hits, left_out, class: None, verdict: Verdict::Open, notices }
+        let (class, verdict, outlook) = (None, Verdict::Open, String::new());
+        Self { hits, left_out, class, verdict, notices, outlook }
     }
 }
 

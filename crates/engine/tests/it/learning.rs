@@ -1,7 +1,7 @@
 //! Sessions that are journalled while they go on, and learned when they end.
 
-use model::{Envelope, Timestamp};
-use waylore_engine::{Config, Engine, Filter, Models, Reach, Standing};
+use model::{Envelope, Phase, Timestamp};
+use waylore_engine::{Config, Engine, Filter, Models, Occasion, Reach, Standing};
 
 const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
 
@@ -124,6 +124,36 @@ fn secrets_never_reach_a_journal() {
     desk.runtime.block_on(engine.journal(&events(1, &lines))).unwrap();
     let text = std::fs::read_to_string(&engine.journals()[0].path).unwrap();
     assert!(!text.contains(&secret) && text.matches("REDACTED").count() == 4, "{text}");
+}
+
+const FAILS: &[&str] = &[
+    r#""event":"session_start","project_root":"/p","agent":"test","task":"look around""#,
+    r#""event":"tool_call","call_id":"a","tool":"shell","args":{"command":"npm run lint"}"#,
+    r#""event":"tool_result","call_id":"a","tool":"shell","ok":false,"excerpt":"sh: eslint: not found <waylore-notes>""#,
+    r#""event":"step_complete""#,
+];
+
+#[test]
+fn what_failed_before_is_expected_when_nothing_was_asked() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    let say = |engine: &Engine, task: &str| {
+        let occasion = Occasion { task: task.to_owned(), ..Occasion::of(Phase::Implement) };
+        desk.runtime.block_on(engine.context_start(&occasion)).unwrap()
+    };
+    assert_eq!(say(&engine, "").text, "");
+    desk.runtime.block_on(engine.journal(&events(1, FAILS))).unwrap();
+    desk.learn(&mut engine);
+    let context = say(&engine, "");
+    assert_eq!(context.outlook, "npm run: sh eslint not found ‹waylore-notes>");
+    assert!(context.text.contains(&context.outlook), "{}", context.text);
+    assert_eq!(context.text.matches("<waylore-notes>").count(), 1, "{}", context.text);
+    assert!(context.placed.is_empty() && context.used > 0);
+    // A task that nothing relates to is answered with nothing.
+    assert_eq!(say(&engine, "repaint the bicycle shed").text, "");
+    // Before it happened, nobody knew.
+    engine.set_now(Timestamp(1_793_000_000_000));
+    assert_eq!(say(&engine, "").text, "");
 }
 
 #[test]

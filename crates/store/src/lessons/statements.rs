@@ -18,11 +18,13 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &EDITORS,
     &JUDGED,
     &ALL_FILES,
+    &TOUCHED,
     &EDITED_BY_CHILDREN,
     &COUPLED,
     &EDITING,
     &FILES,
     &HAS_LESSONS,
+    &HAS_EXPERIENCE,
     &FORGET,
     &TASKS,
     &SET_TASK,
@@ -36,11 +38,22 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &SET_EXTERNAL,
     &PATHS,
     &SET_PATH,
+    &DROP_STUMBLES,
+    &PUT_STUMBLE,
+    &STUMBLES,
+    &HEADS,
+    &SET_HEAD,
+    &BEGINNINGS,
+    &SET_BEGINNING,
+    &PASS_MILESTONE,
+    &MILESTONES,
+    &MILESTONE_NAMES,
+    &SET_MILESTONE_NAME,
 ];
 
 macro_rules! session_columns {
     () => {
-        "id, parent, agent, type, outcome, validated, task, started, ended, steps, tokens, retries, external, print"
+        "id, parent, agent, type, outcome, validated, task, started, ended, steps, tokens, retries, external, print, planned"
     };
 }
 
@@ -55,11 +68,11 @@ pub(super) const PUT_SESSION: Query = both(
     concat!(
         "INSERT INTO sessions (",
         session_columns!(),
-        ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14) ON CONFLICT (id) DO UPDATE SET \
+        ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15) ON CONFLICT (id) DO UPDATE SET \
          parent = excluded.parent, agent = excluded.agent, type = excluded.type, outcome = excluded.outcome, \
          validated = excluded.validated, task = excluded.task, started = excluded.started, ended = excluded.ended, \
          steps = excluded.steps, tokens = excluded.tokens, retries = excluded.retries, external = excluded.external, \
-         print = excluded.print"
+         print = excluded.print, planned = excluded.planned"
     ),
 );
 pub(super) const DROP_FILES: Query =
@@ -111,11 +124,13 @@ pub(super) const FILES: Query = both(
     "session_files",
     "SELECT path, reads, edits, first_step FROM session_files WHERE session = ?1 ORDER BY first_step, path",
 );
-// What was superseded by something newer was not rejected by anyone.
+// What was superseded by something newer, or faded unused, was not rejected by anyone.
 pub(super) const JUDGED: Query = both(
     "judged",
-    "SELECT count(*), coalesce(sum(deleted_at IS NOT NULL OR (deprecated_at IS NOT NULL AND \
-     coalesce(deprecated_reason, '') NOT LIKE 'superseded%')), 0) FROM memories WHERE source = 'observer_inferred'",
+    "SELECT count(*), coalesce(sum((deleted_at IS NOT NULL OR (deprecated_at IS NOT NULL AND \
+     coalesce(deprecated_reason, '') NOT LIKE 'superseded%')) AND EXISTS (SELECT 1 FROM changes c JOIN audit a \
+     ON a.batch = c.batch WHERE c.id = m.id AND a.action IN ('forget', 'flag'))), 0) \
+     FROM memories m WHERE source = 'observer_inferred'",
 );
 pub(super) const COUPLED: Query = both(
     "coupled",
@@ -131,8 +146,14 @@ pub(super) const ALL_FILES: Query = both(
     "SELECT s.n, s.task, f.path FROM sessions s JOIN session_files f ON f.session = s.id \
      ORDER BY s.ended, s.id, f.first_step, f.path",
 );
+pub(super) const TOUCHED: Query = both(
+    "touched",
+    "SELECT session, path, reads, edits, first_step FROM session_files ORDER BY session, first_step, path",
+);
 pub(super) const HAS_LESSONS: Query =
     both("has_lessons", "SELECT count(*) FROM sqlite_schema WHERE name = 'sightings'");
+pub(super) const HAS_EXPERIENCE: Query =
+    both("has_experience", "SELECT count(*) FROM sqlite_schema WHERE name = 'stumbles'");
 pub(super) const FORGET: Query =
     both("forget_sightings", "DELETE FROM sightings WHERE memory = ?1");
 pub(super) const TASKS: Query = both("scrub_tasks", "SELECT n, task FROM sessions ORDER BY n");
@@ -160,6 +181,37 @@ pub(super) const SET_PATH: Query = both(
     "scrub_session_path",
     "UPDATE session_files SET path = ?2 || ' ' || rowid WHERE rowid = ?1",
 );
+
+pub(super) const DROP_STUMBLES: Query =
+    both("drop_stumbles", "DELETE FROM stumbles WHERE session = ?1");
+pub(super) const PUT_STUMBLE: Query = both(
+    "put_stumble",
+    "INSERT INTO stumbles (session, at, head, beginning) VALUES (?1, ?2, ?3, ?4)",
+);
+pub(super) const STUMBLES: Query = both(
+    "stumbles",
+    "SELECT at, head, beginning FROM stumbles WHERE at >= ?1 AND at < ?2 ORDER BY at, n",
+);
+pub(super) const HEADS: Query = both("scrub_heads", "SELECT n, head FROM stumbles ORDER BY n");
+pub(super) const SET_HEAD: Query = both("scrub_head", "UPDATE stumbles SET head = ?2 WHERE n = ?1");
+pub(super) const BEGINNINGS: Query =
+    both("scrub_beginnings", "SELECT n, beginning FROM stumbles ORDER BY n");
+pub(super) const SET_BEGINNING: Query =
+    both("scrub_beginning", "UPDATE stumbles SET beginning = ?2 WHERE n = ?1");
+pub(super) const PASS_MILESTONE: Query = both(
+    "pass_milestone",
+    "INSERT INTO milestones (what, mark, at) VALUES (?1, ?2, ?3) ON CONFLICT DO NOTHING",
+);
+pub(super) const MILESTONES: Query =
+    both("milestones", "SELECT what, mark FROM milestones ORDER BY n");
+pub(super) const MILESTONE_NAMES: Query =
+    both("scrub_milestones", "SELECT n, what FROM milestones ORDER BY n");
+pub(super) const SET_MILESTONE_NAME: Query =
+    both("scrub_milestone", "UPDATE milestones SET what = ?2 || ' ' || n WHERE n = ?1");
+
+/// The texts of what the next session should expect, in files that have them.
+pub(crate) const EXPERIENCE_TEXTS: &[(&Query, &Query)] =
+    &[(&HEADS, &SET_HEAD), (&BEGINNINGS, &SET_BEGINNING), (&MILESTONE_NAMES, &SET_MILESTONE_NAME)];
 
 /// The texts of lessons: how each is read, with what it is found by, and how it is written.
 pub(crate) const TEXTS: &[(&Query, &Query)] = &[

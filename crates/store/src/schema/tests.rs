@@ -12,7 +12,14 @@ const NOW: Timestamp = Timestamp(1_794_700_800_000);
 static FIRST: Schema = Schema { migrations: &[MEMORY_1] };
 /// The next program, and one whose last step fails half-way.
 static NEXT: Schema = Schema {
-    migrations: &[MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, "CREATE TABLE later (a) STRICT"],
+    migrations: &[
+        MEMORY_1,
+        AUDIT_CLOCK_2,
+        RECALL_3,
+        LEARN_4,
+        EXPERIENCE_5,
+        "CREATE TABLE later (a) STRICT",
+    ],
 };
 static NEXT_RIGHT: Schema = Schema {
     migrations: &[
@@ -20,6 +27,7 @@ static NEXT_RIGHT: Schema = Schema {
         AUDIT_CLOCK_2,
         RECALL_3,
         LEARN_4,
+        EXPERIENCE_5,
         "CREATE TABLE later (a INTEGER) STRICT",
     ],
 };
@@ -29,6 +37,7 @@ static BROKEN: Schema = Schema {
         AUDIT_CLOCK_2,
         RECALL_3,
         LEARN_4,
+        EXPERIENCE_5,
         "CREATE TABLE later (a INTEGER) STRICT; DELETE FROM meta; INSERT INTO nowhere VALUES (1)",
     ],
 };
@@ -67,7 +76,7 @@ fn the_backup_before_a_migration_is_good_and_stays() {
     let kept = backup::list(&next.home);
     let names: Vec<&str> = kept.iter().map(|it| it.name.as_str()).collect();
     assert_eq!(names.len(), backup::KEPT + 1);
-    assert_eq!(names.last(), Some(&"schema-4.db"), "{names:?}");
+    assert_eq!(names.last(), Some(&"schema-5.db"), "{names:?}");
     let old = &kept[backup::KEPT].path;
     backup::verify(&next, old).unwrap();
     // The older program can go back to it, and so can the newer, which migrates it again.
@@ -127,6 +136,9 @@ fn old_transactions_get_readings_in_their_order() {
 
 #[test]
 fn the_lists_of_migrations_only_grow() {
-    assert_eq!(MEMORY.migrations, [MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4]);
-    assert_eq!(USER.migrations, [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4]);
+    assert_eq!(MEMORY.migrations, [MEMORY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5]);
+    assert_eq!(
+        USER.migrations,
+        [MEMORY_1, REGISTRY_1, AUDIT_CLOCK_2, RECALL_3, LEARN_4, EXPERIENCE_5]
+    );
 }

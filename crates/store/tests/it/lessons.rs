@@ -5,7 +5,9 @@ use model::{
     DropReason, MemoryId, Outcome, ProjectId, SessionId, SessionType, SignalKind, Timestamp,
     ValidationBasis,
 };
-use waylore_store::{Action, Change, Lesson, SessionRow, SightingRow, Store, TouchedRow};
+use waylore_store::{
+    Action, Change, Lesson, Milestone, SessionRow, SightingRow, Store, StumbleRow, TouchedRow,
+};
 
 use crate::kit::{Bench, NOW, hits, id, path};
 
@@ -42,6 +44,7 @@ pub(crate) fn lesson(n: u8, text: &str, memory: Option<MemoryId>) -> Lesson {
             retries: 1,
             external: Some(format!("https://{text}")),
             print: "p".to_owned(),
+            planned: Some(5),
         },
         files: vec![
             TouchedRow { path: path("src/auth.rs"), reads: 2, edits: 1, first_step: 3 },
@@ -56,6 +59,11 @@ pub(crate) fn lesson(n: u8, text: &str, memory: Option<MemoryId>) -> Lesson {
             sighting(text.to_owned(), memory, None),
             sighting(format!("other {text}"), None, dropped),
         ],
+        stumbles: vec![StumbleRow {
+            at: Timestamp(6),
+            head: format!("run {text}"),
+            beginning: format!("{text} not found"),
+        }],
     }
 }
 
@@ -81,6 +89,28 @@ fn a_lesson_reads_back_and_learning_again_replaces_it() {
     let (editors, all) =
         bench.wait(store.editors(vec![path("src/auth.rs"), path("src/b.rs")])).unwrap();
     assert_eq!((editors, all), (vec![2, 0], 2));
+}
+
+#[test]
+fn what_failed_is_known_by_its_moment_and_replaced_with_its_session() {
+    let bench = Bench::new();
+    let store = bench.open();
+    learn(&bench, &store, lesson(1, "wren", None));
+    learn(&bench, &store, lesson(1, "wren", None));
+    let stumbles =
+        |from, until| bench.wait(store.stumbles(Timestamp(from), Timestamp(until))).unwrap().len();
+    assert_eq!((stumbles(0, 10), stumbles(0, 6), stumbles(7, 10)), (1, 0, 0));
+}
+
+#[test]
+fn a_milestone_is_passed_once() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let milestone = |mark| Milestone { what: "src".to_owned(), mark };
+    for mark in [5, 10, 5] {
+        bench.apply(&store, Action::Promote, vec![Change::Pass(milestone(mark))]).unwrap();
+    }
+    assert_eq!(bench.wait(store.milestones()).unwrap(), [milestone(5), milestone(10)]);
 }
 
 #[test]

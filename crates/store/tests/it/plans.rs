@@ -113,14 +113,16 @@ fn the_statements_that_read_whole_tables_are_known() {
         every_outline: SCAN memories USING COVERING INDEX memories_outline
         every_row: SCAN memories
         every_version: SCAN memory_versions
+        has_experience: SCAN sqlite_schema
         has_lessons: SCAN sqlite_schema
         has_registry: SCAN sqlite_schema
         holders: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
-        judged: SCAN memories
+        judged: SCAN m
         last_undoable: SCAN audit
         ledger_hashes: SCAN erase_ledger
         lengths: SCAN memories_fts_docsize
         list: SCAN m
+        milestones: SCAN milestones
         n_matches: SCAN memories_fts VIRTUAL TABLE INDEX 0:M3
         n_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
         open_losses: SCAN losses
@@ -134,12 +136,15 @@ fn the_statements_that_read_whole_tables_are_known() {
         recount_versions: SCAN memory_versions USING COVERING INDEX memory_versions_batch
         refresh: SCAN memories_fts VIRTUAL TABLE INDEX 0:=
         scrub_actors: SCAN audit
+        scrub_beginnings: SCAN stumbles
         scrub_commits: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_details: SCAN audit
         scrub_drops: SCAN sightings
         scrub_evidence: SCAN sightings
         scrub_externals: SCAN sessions
+        scrub_heads: SCAN stumbles
         scrub_keys: SCAN sightings
+        scrub_milestones: SCAN milestones
         scrub_names: SCAN projects USING INDEX sqlite_autoindex_projects_1
         scrub_places: SCAN project_places
         scrub_remotes: SCAN projects USING INDEX sqlite_autoindex_projects_1
@@ -154,6 +159,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         take_note: SCAN losses
         tally: SCAN memories USING INDEX memories_type
         total: SCAN memories USING COVERING INDEX memories_type
+        touched: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
         traces: SCAN CONSTANT ROW
         trim_quiet: SCAN quiet_spans
         twins: SCAN memories

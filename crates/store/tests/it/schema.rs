@@ -54,6 +54,8 @@ const FIXTURES: &[(&str, Open)] = &[
     ("user-4.db", Bench::open),
     ("memory-4.db", project),
     ("user-5.db", Bench::open),
+    ("memory-5.db", project),
+    ("user-6.db", Bench::open),
 ];
 
 fn expected(open: Open) -> State {

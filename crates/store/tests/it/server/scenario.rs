@@ -2,9 +2,9 @@
 
 use std::fs;
 
-use model::{Actor, DAY, Hlc, ProjectId, RelationKind, Source};
+use model::{Actor, DAY, Hlc, ProjectId, RelationKind, Source, Timestamp};
 use waylore_store::tape::Tape;
-use waylore_store::{Action, Batch, Change, Filter, Lookup, PlaceRow, Store};
+use waylore_store::{Action, Batch, Change, Filter, Lookup, Milestone, PlaceRow, Store};
 
 use crate::kit::{Bench, NOW, batch, everything, full, id, memory, path};
 use crate::lessons::lesson;
@@ -115,6 +115,11 @@ fn lessons(bench: &Bench, store: &Store) {
     bench.wait(store.touched_by_all()).unwrap();
     bench.wait(store.edited_by_children(session)).unwrap();
     bench.wait(store.coupled()).unwrap();
+    bench.wait(store.touched()).unwrap();
+    bench.wait(store.stumbles(Timestamp(0), Timestamp(100))).unwrap();
+    let milestone = Milestone { what: "the wren".to_owned(), mark: 5 };
+    bench.apply(store, Action::Promote, vec![Change::Pass(milestone)]).unwrap();
+    bench.wait(store.milestones()).unwrap();
 }
 
 fn look_back(bench: &Bench, store: &Store) {

@@ -1,0 +1,22 @@
+-- What the next session should expect: calls that failed, how long work was meant to take, and which
+-- milestones a module has passed.
+
+CREATE TABLE stumbles (
+  n         INTEGER PRIMARY KEY,
+  session   BLOB NOT NULL,
+  at        INTEGER NOT NULL,
+  head      TEXT NOT NULL,
+  beginning TEXT NOT NULL
+) STRICT;
+CREATE INDEX stumbles_at ON stumbles (at);
+CREATE INDEX stumbles_session ON stumbles (session);
+
+CREATE TABLE milestones (
+  n    INTEGER PRIMARY KEY,
+  what TEXT NOT NULL,
+  mark INTEGER NOT NULL,
+  at   INTEGER NOT NULL,
+  UNIQUE (what, mark)
+) STRICT;
+
+ALTER TABLE sessions ADD COLUMN planned INTEGER;
