@@ -3,7 +3,7 @@
 SHELL := bash
 DATA ?= $(firstword $(wildcard data ../shared/data))
 
-.PHONY: run test build fmt docs eval bench clean help
+.PHONY: run test proofs build fmt docs eval bench clean help
 .DEFAULT_GOAL := help
 
 run: build ## build the program and show what it does, on this repository
@@ -11,6 +11,9 @@ run: build ## build the program and show what it does, on this repository
 
 test: ## check everything that must hold
 	@scripts/test
+
+proofs: ## try every fault at every call, which takes long
+	WAYLORE_FAULTS=all cargo test --locked --package waylore --all-features --test it faults
 
 build: ## build target/release/waylore
 	@scripts/build

@@ -1,7 +1,8 @@
 //! KILL, EIO and ENOSPC at every write-like and sync-like call of what changes files: nothing that
 //! was acknowledged is lost, nothing is damaged, and success is only claimed for what is there.
 //!
-//! strace injects the fault at the n-th call; it counts calls per thread, and so does this.
+//! strace injects the fault at the n-th call; it counts calls per thread, and so does this. Every
+//! call is tried, but not with every fault each time: `make proofs` does that.
 
 use std::collections::HashMap;
 use std::fs;
@@ -14,7 +15,11 @@ use crate::kit::{self, Desk, Said, binary, files, finish, holding, id_of, record
 
 const CALLS: &str = "write,pwrite64,writev,fsync,fdatasync,ftruncate,fallocate,copy_file_range,\
                      rename,renameat,renameat2,unlink,unlinkat,rmdir,mkdir";
-const FAULTS: &[&str] = &["signal=KILL", "error=EIO", "error=ENOSPC"];
+const KILL: &str = "signal=KILL";
+const ERRORS: [&str; 2] = ["error=EIO", "error=ENOSPC"];
+/// Up to so many calls each is tried with the end of the process and with an error; where there are
+/// more, they take turns.
+const FEW_CALLS: usize = 60;
 /// Files under these names are on their way to becoming something else.
 const SCRATCH: &[&str] =
     &["unproved", "rewriting", "sealing", "restor", "writing", "erasing", "convert"];
@@ -165,8 +170,9 @@ impl Trial<'_> {
         let Some(points) = self.points() else {
             return skip("faults at every call", "strace is absent or may not trace here");
         };
-        for (call, n) in points {
-            for fault in FAULTS {
+        let n_points = points.len();
+        for (at, (call, n)) in points.into_iter().enumerate() {
+            for fault in faults(at, n_points) {
                 self.desk.reset(&saved);
                 let inject = format!("inject={call}:{fault}:when={n}");
                 let said =
@@ -236,6 +242,18 @@ impl Trial<'_> {
         command.args(["-f", "--seccomp-bpf", "-qq", "-o", log]).args(how);
         command.arg(binary()).args(&self.args);
         finish(command)
+    }
+}
+
+/// The faults that are tried at one of so many calls.
+fn faults(at: usize, n_points: usize) -> Vec<&'static str> {
+    let error = ERRORS[at / 2 % ERRORS.len()];
+    if std::env::var_os("WAYLORE_FAULTS").is_some_and(|it| it == "all") {
+        [&[KILL], ERRORS.as_slice()].concat()
+    } else if n_points <= FEW_CALLS {
+        vec![KILL, error]
+    } else {
+        vec![if at.is_multiple_of(2) { KILL } else { error }]
     }
 }
 
