@@ -218,17 +218,7 @@ fn moment(date: &str) -> Timestamp {
             (None, None) => {}
         }
     }
-    let days = days(year.unwrap_or(1970), month.unwrap_or(1), day.unwrap_or(1));
-    Timestamp(days * 86_400_000)
-}
-
-/// Days from 1970-01-01 in the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
+    Timestamp::of_day(year.unwrap_or(1970), month.unwrap_or(1), day.unwrap_or(1))
 }
 
 #[cfg(test)]

@@ -33,8 +33,8 @@ pub(crate) fn iso(text: &str) -> Option<Timestamp> {
         millis = first.parse::<i64>().unwrap_or(0);
         rest = &fraction[digits..];
     }
-    let seconds = ((days(year, month, day) * 24 + hour) * 60 + minute) * 60 + second;
-    Some(Timestamp((seconds - offset(rest)) * 1000 + millis))
+    let seconds = (hour * 60 + minute) * 60 + second - offset(rest);
+    Some(Timestamp::of_day(year, month, day).plus(seconds * 1000 + millis))
 }
 
 /// Seconds east of UTC: `+02:00`, `-0700`.
@@ -48,15 +48,6 @@ fn offset(text: &str) -> i64 {
         text.bytes().filter(u8::is_ascii_digit).map(|it| i64::from(it - b'0')).collect();
     let [a, b, c, d] = digits[..] else { return 0 };
     sign * ((a * 10 + b) * 3600 + (c * 10 + d) * 60)
-}
-
-/// Days since the epoch in the proleptic Gregorian calendar.
-const fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year.rem_euclid(400);
-    let of_year = (153 * (if month > 2 { month - 3 } else { month + 9 }) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
 }
 
 #[cfg(test)]

@@ -1,4 +1,7 @@
-//! Moments: wall-clock milliseconds, and the hybrid clock that orders changes across devices.
+//! Moments: wall-clock milliseconds, the calendar, and the hybrid clock that orders changes across
+//! devices.
+
+use crate::DAY;
 
 /// Milliseconds since the epoch, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -15,23 +18,40 @@ impl Timestamp {
         self.0.saturating_sub(earlier.0)
     }
 
+    /// The beginning of a day in UTC. Months and days beyond their end run on into what follows.
+    pub const fn of_day(year: i64, month: i64, day: i64) -> Self {
+        // Years that begin in March have their leap day at the end.
+        let (year, month_index) = (if month <= 2 { year - 1 } else { year }, (month + 9) % 12);
+        let day_of_year = (153 * month_index + 2) / 5 + day - 1;
+        let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
+        Self((year * 365 + leap_days + day_of_year - TO_EPOCH) * DAY)
+    }
+
+    /// Year, month and day in UTC.
+    pub const fn day(self) -> (i64, i64, i64) {
+        civil(self.0.div_euclid(DAY))
+    }
+
     /// `YYYY-MM-DD HH:MM` in UTC, for people.
     pub fn minute(self) -> String {
-        let (year, month, day) = civil(self.0.div_euclid(86_400_000));
-        let minutes = self.0.rem_euclid(86_400_000) / 60_000;
+        let (year, month, day) = self.day();
+        let minutes = self.0.rem_euclid(DAY) / 60_000;
         format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
     }
 
     /// `YYYY-MM-DD` in UTC.
     pub fn date(self) -> String {
-        let (year, month, day) = civil(self.0.div_euclid(86_400_000));
+        let (year, month, day) = self.day();
         format!("{year:04}-{month:02}-{day:02}")
     }
 }
 
+/// Days from the first of March of the year 0 to the epoch.
+const TO_EPOCH: i64 = 719_468;
+
 /// Days since the epoch → year, month, day in the proleptic Gregorian calendar (eras of 400 years).
-fn civil(days: i64) -> (i64, i64, i64) {
-    let shifted = days + 719_468;
+const fn civil(days: i64) -> (i64, i64, i64) {
+    let shifted = days + TO_EPOCH;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
     let year_of_era =
@@ -40,7 +60,7 @@ fn civil(days: i64) -> (i64, i64, i64) {
     let month_index = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_index + 2) / 5 + 1;
     let month = if month_index < 10 { month_index + 3 } else { month_index - 9 };
-    let year = year_of_era + era * 400 + i64::from(month <= 2);
+    let year = year_of_era + era * 400 + if month <= 2 { 1 } else { 0 };
     (year, month, day)
 }
 
@@ -69,6 +89,14 @@ mod tests {
         assert_eq!(Timestamp(1_794_700_800_000).minute(), "2026-11-15 00:00");
         assert_eq!(Timestamp(-1).date(), "1969-12-31");
         assert_eq!(Timestamp(i64::MIN).since(Timestamp(i64::MAX)), i64::MIN);
+    }
+
+    #[test]
+    fn days_and_dates_are_one() {
+        for day in [-719_468, -1, 0, 59, 11_016, 19_485, 20_772, 146_097] {
+            let (year, month, of_month) = Timestamp(day * DAY + 1).day();
+            assert_eq!(Timestamp::of_day(year, month, of_month), Timestamp(day * DAY));
+        }
     }
 
     #[test]

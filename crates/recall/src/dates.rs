@@ -54,20 +54,21 @@ pub fn named(question: &str, now: Timestamp) -> Option<Named> {
     if words[at].eq_ignore_ascii_case("may") && day.is_none() && year.is_none() {
         return None;
     }
-    let (this_year, this_month, _) = civil(now);
+    let (this_year, this_month, _) = now.day();
     let year = year.unwrap_or(if month > this_month { this_year - 1 } else { this_year });
     Some(Named { year, month: Some(month), day })
 }
 
 /// How well a moment fits a named date, from 0 to 1.
 pub fn fit(named: Named, moment: Timestamp) -> f32 {
-    let (year, month, day) = civil(moment);
+    let (year, month, day) = moment.day();
     let Some(named_month) = named.month else {
         return if year == named.year { 0.3 } else { 0.0 };
     };
     let same_month = (year, month) == (named.year, named_month);
     if let Some(named_day) = named.day {
-        let since = moment.0.div_euclid(DAY) - days(named.year, named_month, named_day);
+        let named = Timestamp::of_day(named.year, named_month, named_day);
+        let since = moment.since(named).div_euclid(DAY);
         return match since {
             -1..=AFTER => 1.0,
             _ if same_month => 0.5,
@@ -101,47 +102,13 @@ fn iso(words: &[&str]) -> Option<Named> {
     })
 }
 
-/// Days from 1970-01-01 in the Gregorian calendar.
-fn days(year: i64, month: i64, day: i64) -> i64 {
-    let year = if month <= 2 { year - 1 } else { year };
-    let era = year.div_euclid(400);
-    let of_era = year - era * 400;
-    let of_year = (153 * ((month + 9) % 12) + 2) / 5 + day - 1;
-    era * 146_097 + of_era * 365 + of_era / 4 - of_era / 100 + of_year - 719_468
-}
-
-/// Year, month and day of a moment.
-fn civil(moment: Timestamp) -> (i64, i64, i64) {
-    let day = moment.0.div_euclid(DAY) + 719_468;
-    let era = day.div_euclid(146_097);
-    let of_era = day - era * 146_097;
-    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
-    let of_year = of_era - (365 * year + year / 4 - year / 100);
-    let month = (5 * of_year + 2) / 153;
-    let (day, month) = (of_year - (153 * month + 2) / 5 + 1, (month + 2) % 12 + 1);
-    (year + era * 400 + i64::from(month <= 2), month, day)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn at(year: i64, month: i64, day: i64) -> Timestamp {
-        Timestamp(days(year, month, day) * DAY)
-    }
-
-    #[test]
-    fn days_and_dates_are_one() {
-        for day in [-1, 0, 59, 11_016, 19_485, 20_772] {
-            let (year, month, of_month) = civil(Timestamp(day * DAY));
-            assert_eq!(days(year, month, of_month), day);
-        }
-        assert_eq!(civil(Timestamp(0)), (1970, 1, 1));
-    }
-
     #[test]
     fn dates_are_read_as_people_write_them() {
-        let now = at(2023, 10, 22);
+        let now = Timestamp::of_day(2023, 10, 22);
         let date = |year, month, day| Some(Named { year, month, day });
         for (question, expected) in [
             ("What did we decide on 8 May 2023?", date(2023, Some(5), Some(8))),
@@ -164,12 +131,12 @@ mod tests {
     fn what_was_told_soon_after_fits() {
         let day = Named { year: 2023, month: Some(5), day: Some(28) };
         let said: Vec<f32> = [(5, 27), (5, 28), (6, 7), (6, 8), (5, 2), (4, 28)]
-            .map(|(month, date)| fit(day, at(2023, month, date)))
+            .map(|(month, date)| fit(day, Timestamp::of_day(2023, month, date)))
             .to_vec();
         assert_eq!(said, [1.0, 1.0, 1.0, 0.0, 0.5, 0.0]);
         let month = Named { day: None, ..day };
         let said: Vec<f32> = [(2023, 5, 1), (2023, 6, 10), (2023, 6, 11), (2022, 5, 1)]
-            .map(|(year, month_of, date)| fit(month, at(year, month_of, date)))
+            .map(|(year, month_of, date)| fit(month, Timestamp::of_day(year, month_of, date)))
             .to_vec();
         assert_eq!(said, [1.0, 0.7, 0.0, 0.0]);
     }

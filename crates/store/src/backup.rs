@@ -110,12 +110,7 @@ fn made(name: &str) -> Option<Timestamp> {
     if !(0..10_000).contains(&year) || [month, day, hour, minute].iter().any(|it| *it > 99) {
         return None;
     }
-    // Days since the epoch in the proleptic Gregorian calendar, years beginning in March.
-    let (year, month_index) = (year - i64::from(month <= 2), (month + 9) % 12);
-    let day_of_year = (153 * month_index + 2) / 5 + day - 1;
-    let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-    let days = year * 365 + leap_days + day_of_year - 719_468;
-    let res = Timestamp((days * 1_440 + hour * 60 + minute) * 60_000);
+    let res = Timestamp::of_day(year, month, day).plus((hour * 60 + minute) * 60_000);
     // A name that was not made of a moment does not become one.
     (stamp(res) == moment).then_some(res)
 }
