@@ -278,10 +278,7 @@ fn parts(text: &str) -> Vec<&str> {
     let mut res = Vec::new();
     let mut rest = text.trim();
     while rest.len() > MAX_CONTENT {
-        let mut limit = MAX_CONTENT;
-        while !rest.is_char_boundary(limit) {
-            limit -= 1;
-        }
+        let limit = rest.floor_char_boundary(MAX_CONTENT);
         let head = &rest[..limit];
         let cut =
             ["\n\n", "\n", " "].iter().find_map(|it| head.rfind(it).filter(|at| *at > limit / 2));

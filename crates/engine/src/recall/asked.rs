@@ -118,7 +118,7 @@ impl Asked<'_> {
 
 impl Engine {
     pub(super) async fn begin<'a>(&self, question: &'a Question) -> Result<Asked<'a>, Error> {
-        let text = cut(&question.text, LONGEST);
+        let text = &question.text[..question.text.floor_char_boundary(LONGEST)];
         let mut notices = Vec::new();
         let embeddings = match self.config.models.embeddings().await {
             Ok(it) => Some(it),
@@ -270,13 +270,4 @@ fn admitted(filter: &Filter, purpose: Purpose) -> Filter {
 
 pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
-}
-
-/// The beginning of a text, at most `limit` bytes of it.
-fn cut(text: &str, limit: usize) -> &str {
-    let mut at = limit.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    &text[..at]
 }

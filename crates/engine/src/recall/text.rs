@@ -81,7 +81,7 @@ fn is_code(text: &str) -> bool {
 
 /// The sentences of a text, short ones joined; none when it is only one.
 fn sentences(text: &str) -> Vec<String> {
-    let text = &text[..floor(text, WHOLE)];
+    let text = &text[..text.floor_char_boundary(WHOLE)];
     let (name, said) = speaker(text);
     let least = if text.len() < SHORT { SENTENCE.0 } else { SENTENCE.1 };
     let (mut res, mut from) = (Vec::new(), 0);
@@ -98,7 +98,7 @@ fn sentences(text: &str) -> Vec<String> {
     if res.len() < 2 {
         return Vec::new();
     }
-    res.iter().map(|it| format!("{name}{}", &it[..floor(it, LONGEST)])).collect()
+    res.iter().map(|it| format!("{name}{}", &it[..it.floor_char_boundary(LONGEST)])).collect()
 }
 
 /// The `Name: ` a text begins with, and the rest.
@@ -117,27 +117,18 @@ fn split(text: &str) -> Vec<&str> {
     let mut res = Vec::new();
     let mut from = 0;
     while text.len() - from > PART {
-        let piece = &text[from..floor(text, from + PART)];
-        let half = floor(piece, PART / 2);
+        let piece = &text[from..text.floor_char_boundary(from + PART)];
+        let half = piece.floor_char_boundary(PART / 2);
         let cut = ["\n", ". ", " "]
             .iter()
             .find_map(|it| piece[half..].rfind(it).map(|at| half + at + it.len()))
             .unwrap_or(piece.len());
         res.push(&text[from..from + cut]);
-        let next = floor(text, from + cut - OVERLAP);
+        let next = text.floor_char_boundary(from + cut - OVERLAP);
         from = text[next..from + cut].find(' ').map_or(from + cut, |at| next + at + 1);
     }
     res.push(&text[from..]);
     res
-}
-
-/// The nearest place at or before `at` where a character begins.
-fn floor(text: &str, at: usize) -> usize {
-    let mut at = at.min(text.len());
-    while !text.is_char_boundary(at) {
-        at -= 1;
-    }
-    at
 }
 
 #[cfg(test)]
