@@ -39,6 +39,7 @@ mod show;
 mod stats;
 mod symbols;
 mod undo;
+mod watch;
 
 use std::path::PathBuf;
 
@@ -73,6 +74,7 @@ pub(crate) enum Command {
     Import(import::ImportArgs),
     Purge(purge::PurgeArgs),
     Index(index::IndexArgs),
+    Watch(watch::WatchArgs),
     Impact(impact::ImpactArgs),
     Deps(deps::DepsArgs),
     Neighbours(neighbours::NeighboursArgs),
@@ -252,6 +254,7 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Import(args) => import::run(args, &mut session).await,
         Command::Purge(args) => return purge::run(args, session).await,
         Command::Index(args) => index::run(args, &mut session).await,
+        Command::Watch(args) => watch::run(args, &mut session).await,
         Command::Impact(args) => impact::run(args, &session).await,
         Command::Deps(args) => deps::run(args, &session).await,
         Command::Neighbours(args) => neighbours::run(args, &session).await,

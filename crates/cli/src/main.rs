@@ -9,6 +9,7 @@ mod command;
 mod config;
 mod environment;
 mod failure;
+mod interrupt;
 mod keychain;
 mod models;
 mod output;
@@ -69,7 +70,7 @@ fn main() -> ExitCode {
         }
     };
     let output = Output::new(&cli.global);
-    let runtime = tokio::runtime::Builder::new_current_thread().build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let run = async { command::run(cli.command, &cli.global, &output).await };
     let res = match runtime {
         Ok(runtime) => runtime.block_on(run),

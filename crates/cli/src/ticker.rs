@@ -24,7 +24,12 @@ impl Ticker {
         let progress = progress.clone();
         let output = Output { json: output.json, quiet: output.quiet };
         let tell = move || {
+            let mut was_said = false;
             while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+                if progress.is_waiting() && !was_said {
+                    output.say("another process is at it in this project; waiting for it to end");
+                    was_said = true;
+                }
                 output.tick(&format!("{} of {} {things}", progress.done(), progress.total()));
             }
             output.tick("");

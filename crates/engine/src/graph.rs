@@ -3,6 +3,9 @@
 mod ask;
 mod index;
 mod keep;
+mod live;
+mod plan;
 
 pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
-pub use index::Indexed;
+pub use index::{CodeWatch, Indexed};
+pub use live::Pass;

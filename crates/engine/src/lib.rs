@@ -34,7 +34,9 @@ mod host;
 mod settings;
 mod upkeep;
 
-pub use crate::graph::{Dependency, Freshness, Impact, Indexed, Link, Mention, Route};
+pub use crate::graph::{
+    CodeWatch, Dependency, Freshness, Impact, Indexed, Link, Mention, Pass, Route,
+};
 pub use admit::{Admitted, OnSecret};
 pub use carry::Package;
 pub use change::Edit;

@@ -13,6 +13,7 @@ struct Counts {
     total: AtomicUsize,
     done: AtomicUsize,
     stop: AtomicBool,
+    waits: AtomicBool,
 }
 
 impl Progress {
@@ -31,6 +32,15 @@ impl Progress {
 
     pub fn is_stopped(&self) -> bool {
         self.shared.stop.load(Ordering::Relaxed)
+    }
+
+    /// Somebody else does the same at the moment, and is waited for.
+    pub fn is_waiting(&self) -> bool {
+        self.shared.waits.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn wait(&self, waits: bool) {
+        self.shared.waits.store(waits, Ordering::Relaxed);
     }
 
     pub(crate) fn expect(&self, more: usize) {

@@ -212,6 +212,10 @@ impl Engine {
         let (data, now, key) = (self.data(), self.now, self.config.key.clone());
         // Nothing may hold a file that is about to be replaced.
         drop(self);
+        for id in data.projects() {
+            // Derived, and quicker made again than converted.
+            store::remove_graph(&data.graph(id))?;
+        }
         let projects = data
             .projects()
             .into_iter()

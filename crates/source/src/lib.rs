@@ -19,6 +19,7 @@ mod remote;
 mod state;
 mod transcript;
 mod walk;
+mod watch;
 
 use std::io;
 use std::path::PathBuf;
@@ -32,7 +33,8 @@ pub use path::{exists, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
 pub use transcript::{Transcript, pieces, transcripts, transcripts_at};
-pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, stamp};
+pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, files_among, stamp};
+pub use watch::{Seen, StopWatch, Watch};
 
 /// What the caller has to do about a path that could not be used.
 #[derive(Debug, thiserror::Error)]

@@ -3,11 +3,12 @@
 //! Symbolic links are not followed, so no loop is walked and nothing outside is read. What is passed
 //! over is counted with its reason.
 
+use std::collections::BTreeSet;
 use std::fs::Metadata;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 
-use ignore::WalkBuilder;
+use ignore::{Walk, WalkBuilder};
 
 use crate::read;
 
@@ -81,27 +82,67 @@ const VENDORED: &[&str] = &[
     ".venv", "venv", "target", "Pods", "Carthage",
 ];
 
+/// Files whose names are rules about others.
+pub(crate) const RULES: &[&str] = &[".gitignore", ".ignore", OWN_RULES];
+
+const OWN_RULES: &str = ".wayloreignore";
+
 /// Walks a project for files that `is_wanted` by their path. Never fails: what cannot be read is
 /// passed over.
 pub fn files(root: &Path, is_wanted: &dyn Fn(&str) -> bool) -> Walked {
     let mut res = Walked::default();
-    let walk = WalkBuilder::new(root)
-        .follow_links(false)
-        .require_git(false)
-        // The person's own ignore file is in the home directory, which is not ours to look for.
-        .git_global(false)
-        .add_custom_ignore_filename(".wayloreignore")
-        .filter_entry(|it| it.depth() == 0 || !is_vendored(it))
-        .build();
-    for entry in walk {
-        match entry {
-            Ok(entry) => look_at(&mut res, root, &entry, is_wanted),
-            Err(error) => res.passed.push((place_of(root, &error), Passed::Unreadable)),
-        }
+    gather(&mut res, root, rules(root).build(), is_wanted);
+    res.files.sort();
+    res.passed.sort();
+    res
+}
+
+/// What a walk would find of some files, given by their paths below the root. Lists their folders,
+/// which must be ones that a walk enters.
+pub fn files_among(
+    root: &Path,
+    paths: &BTreeSet<String>,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> Walked {
+    let folder = |it: &String| it.rsplit_once('/').map_or("", |it| it.0).to_owned();
+    let folders: BTreeSet<String> = paths.iter().map(folder).collect();
+    let mut res = Walked::default();
+    for folder in folders {
+        // Without a trailing slash, which paths found below it would not begin with.
+        let at = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
+        let walk = rules(&at).max_depth(Some(1)).build();
+        gather(&mut res, root, walk, &|it| paths.contains(it) && is_wanted(it));
     }
     res.files.sort();
     res.passed.sort();
     res
+}
+
+/// The folders that a walk enters, the root among them.
+pub(crate) fn folders(root: &Path) -> Vec<PathBuf> {
+    let entries = rules(root).build().flatten();
+    let folders = entries.filter(|it| it.file_type().is_some_and(|it| it.is_dir()));
+    folders.map(ignore::DirEntry::into_path).collect()
+}
+
+fn rules(from: &Path) -> WalkBuilder {
+    let mut res = WalkBuilder::new(from);
+    res.follow_links(false)
+        .require_git(false)
+        // The person's own ignore file is in the home directory, which is not ours to look for.
+        .git_global(false)
+        .add_custom_ignore_filename(OWN_RULES)
+        .filter_entry(|it| it.depth() == 0 || !is_vendored(it));
+    res
+}
+
+fn gather(acc: &mut Walked, root: &Path, walk: Walk, is_wanted: &dyn Fn(&str) -> bool) {
+    for entry in walk {
+        match entry {
+            Ok(entry) => look_at(acc, root, &entry, is_wanted),
+            Err(error) => acc.passed.push((place_of(root, &error), Passed::Unreadable)),
+        }
+    }
 }
 
 fn is_vendored(entry: &ignore::DirEntry) -> bool {

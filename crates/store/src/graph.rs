@@ -4,12 +4,13 @@
 //! audit or a migration: a file of another version, or one that is damaged, is thrown away and made
 //! anew. It is encrypted when there is a key.
 
-use std::fs;
+use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 use std::sync::Arc;
 
 use crate::connection::{self, is_plain};
 use crate::layout::Home;
+use crate::lock::{Door, lock_file};
 use crate::query::{Db, Query, local};
 use crate::worker::Readers;
 use crate::{Error, Key, os};
@@ -54,6 +55,8 @@ const PUT_PASSED: Query = local(
 );
 const PUT_STATE: Query =
     local("graph_put_state", "INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)");
+const GENERATION: Query =
+    local("graph_generation", "SELECT CAST(value AS INTEGER) FROM state WHERE key = 'generation'");
 
 /// How a file looked when it was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -93,6 +96,8 @@ pub struct GraphPassed {
 /// Changes that are kept together or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBatch {
+    /// The generation it builds on. When another has come meanwhile, nothing is changed.
+    pub after: i64,
     pub files: Vec<(GraphFile, GraphBody)>,
     /// New edges and keys of files that are there.
     pub resolved: Vec<(u32, Vec<u8>, Vec<u8>)>,
@@ -104,18 +109,54 @@ pub struct GraphBatch {
     pub state: Vec<(&'static str, String)>,
 }
 
+impl GraphBatch {
+    /// Whether it would change nothing.
+    pub fn is_empty(&self) -> bool {
+        self.files.is_empty()
+            && self.resolved.is_empty()
+            && self.touched.is_empty()
+            && self.gone.is_empty()
+            && self.passed.is_none()
+            && self.state.is_empty()
+    }
+}
+
 /// The structural layer of one project. Nothing is touched until the first call.
 #[derive(Clone)]
 pub struct GraphStore {
+    home: Home,
     path: PathBuf,
     workers: Arc<Readers>,
 }
 
+/// The right to change the structural layer of a project. Unlike a transaction it lasts from the
+/// first look to the last write. Given back when dropped, also by the system when the process dies.
+pub struct GraphTurn(File);
+
+impl Drop for GraphTurn {
+    fn drop(&mut self) {
+        // Were it to fail, closing the file would do it.
+        let _ = self.0.unlock();
+    }
+}
+
 impl GraphStore {
     pub fn new(home: Home, key: Option<Key>) -> Self {
-        let path = home.database();
-        let workers = Readers::start(move || open(&home, key.as_ref()));
-        Self { path, workers: Arc::new(workers) }
+        let (path, opened) = (home.database(), home.clone());
+        let workers = Readers::start(move || open(&opened, key.as_ref()));
+        Self { home, path, workers: Arc::new(workers) }
+    }
+
+    /// Takes the right to change it; `None` while somebody else has it.
+    pub fn take_turn(&self) -> Result<Option<GraphTurn>, Error> {
+        self.home.prepare()?;
+        let path = self.home.beside("lock");
+        let file = lock_file(&path)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Some(GraphTurn(file))),
+            Err(TryLockError::WouldBlock) => Ok(None),
+            Err(TryLockError::Error(error)) => Err(Error::io(&path, &error)),
+        }
     }
 
     pub fn exists(&self) -> bool {
@@ -177,7 +218,13 @@ impl GraphStore {
         self.workers.run(move |db| db.one(&STATE, &[&key], |row| row.get(0))).await
     }
 
-    pub async fn apply(&self, batch: GraphBatch) -> Result<(), Error> {
+    /// Grows by one with every change, whoever makes it; 0 before the first.
+    pub async fn generation(&self) -> Result<i64, Error> {
+        self.workers.run(|db| db.number(&GENERATION, &[])).await
+    }
+
+    /// Changes it; the generation it is in by that.
+    pub async fn apply(&self, batch: GraphBatch) -> Result<i64, Error> {
         self.workers.run(move |db| db.transaction(|db| apply(db, &batch))).await
     }
 }
@@ -201,7 +248,11 @@ fn signed(it: u64) -> i64 {
     i64::try_from(it).unwrap_or(i64::MAX)
 }
 
-fn apply(db: &Db, batch: &GraphBatch) -> Result<(), Error> {
+fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
+    if db.number(&GENERATION, &[])? != batch.after {
+        // Whoever changes it has the turn; so the file was damaged, and made anew by a reader.
+        return Err(Error::Engine { what: "the code graph was replaced meanwhile".to_owned() });
+    }
     for id in &batch.gone {
         db.run(&DROP_FILE, &[id])?;
         db.run(&DROP_BODY, &[id])?;
@@ -230,12 +281,15 @@ fn apply(db: &Db, batch: &GraphBatch) -> Result<(), Error> {
     for (key, value) in &batch.state {
         db.run(&PUT_STATE, &[key, value])?;
     }
-    Ok(())
+    let generation = batch.after + 1;
+    db.run(&PUT_STATE, &[&"generation", &generation.to_string()])?;
+    Ok(generation)
 }
 
 /// Opens the file, or makes it anew when it is of no use any more.
 fn open(home: &Home, key: Option<&Key>) -> Result<Db, Error> {
     home.prepare()?;
+    let _door = Door::pass(home)?;
     let path = home.database();
     // With a key, what was written without one must not stay readable.
     if key.is_some() && fs::metadata(&path).is_ok_and(|it| it.len() > 0) && is_plain(&path) {
@@ -275,6 +329,12 @@ fn try_open(home: &Home, key: Option<&Key>) -> Result<Option<Db>, Error> {
     }
     let is_current = db.pragma("PRAGMA user_version")? == VERSION.to_string();
     Ok(is_current.then_some(db))
+}
+
+/// Takes the structural layer of a project away; it can be made again.
+pub fn remove_graph(home: &Home) -> Result<(), Error> {
+    let _door = Door::pass(home)?;
+    remove(home)
 }
 
 fn remove(home: &Home) -> Result<(), Error> {
@@ -320,7 +380,8 @@ mod tests {
         let files = vec![file(1, "a.ts"), file(2, "b.ts")];
         run(store.apply(GraphBatch { files, ..GraphBatch::default() })).unwrap();
         let resolved = vec![(1, vec![8], vec![9])];
-        run(store.apply(GraphBatch { resolved, gone: vec![2], ..GraphBatch::default() })).unwrap();
+        run(store.apply(GraphBatch { after: 1, resolved, gone: vec![2], ..GraphBatch::default() }))
+            .unwrap();
         drop(store);
         let store = GraphStore::new(home(dir.path()), None);
         let mut expected = file(1, "a.ts");
@@ -338,6 +399,30 @@ mod tests {
         .unwrap();
         fs::write(&path, "no database at all, but quite a few bytes of something else").unwrap();
         assert!(run(GraphStore::new(home(dir.path()), None).files()).unwrap().is_empty());
+    }
+
+    #[test]
+    fn one_at_a_time_has_the_turn() {
+        let dir = tempfile::tempdir().unwrap();
+        let (one, other) =
+            (GraphStore::new(home(dir.path()), None), GraphStore::new(home(dir.path()), None));
+        let turn = one.take_turn().unwrap();
+        assert!(turn.is_some());
+        assert!(other.take_turn().unwrap().is_none());
+        drop(turn);
+        assert!(other.take_turn().unwrap().is_some());
+    }
+
+    #[test]
+    fn what_builds_on_another_generation_changes_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let store = GraphStore::new(home(dir.path()), None);
+        let batch =
+            |after, n| GraphBatch { after, files: vec![file(n, "a.ts")], ..GraphBatch::default() };
+        assert_eq!(run(store.apply(batch(0, 1))).unwrap(), 1);
+        run(store.apply(batch(0, 2))).unwrap_err();
+        assert_eq!(run(store.generation()).unwrap(), 1);
+        assert_eq!(run(store.stamps()).unwrap()[0].id, 1);
     }
 
     #[test]

@@ -59,7 +59,9 @@ pub use batch::{Action, Applied, Batch, Change};
 pub use check::Finding;
 pub use error::Error;
 pub use filter::Filter;
-pub use graph::{GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore};
+pub use graph::{
+    GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore, GraphTurn, remove_graph,
+};
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};

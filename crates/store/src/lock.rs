@@ -77,7 +77,7 @@ fn take(file: &File) -> Result<(), Error> {
     }
 }
 
-fn lock_file(path: &Path) -> Result<File, Error> {
+pub(crate) fn lock_file(path: &Path) -> Result<File, Error> {
     os::private_file(path).map_err(|it| Error::io(path, &it))?;
     File::options().read(true).write(true).open(path).map_err(|it| Error::io(path, &it))
 }

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use engine::{Indexed, Progress};
 
 use super::Session;
+use crate::interrupt::stoppable;
 use crate::output::{count, size};
 use crate::ticker::Ticker;
 use crate::wire;
@@ -28,26 +29,37 @@ pub(crate) struct IndexArgs {
 
 pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let threads =
-        args.threads.unwrap_or_else(|| thread::available_parallelism().map_or(1, Into::into));
+    let threads = args.threads.unwrap_or_else(all_cores);
     let progress = Progress::default();
     let start = Instant::now();
     let ticker = Ticker::start(&progress, "files", out);
-    let res = session.engine.index_code(&progress, threads).await;
+    let work = session.engine.index_code(&progress, threads);
+    let res = stoppable(work, || progress.stop()).await;
     drop(ticker);
     let done = res?;
+    let code = u8::from(done.is_partial);
     if out.json {
         out.data_json("indexed", wire::graph::indexed(&done));
-        return Ok(0);
+        return Ok(code);
+    }
+    if done.is_partial {
+        let left = progress.total().saturating_sub(done.n_read);
+        out.line(&format!("stopped with {} unread", count(left, "file", "files")));
+        out.hint("what was read is kept; `waylore index` goes on from there");
+        return Ok(code);
     }
     out.line(&said(&done, start.elapsed()));
     for (why, n) in &done.passed {
         out.say(&format!("passed over: {} ({why})", count(*n, "file", "files")));
     }
-    Ok(0)
+    Ok(code)
 }
 
-fn said(done: &Indexed, took: Duration) -> String {
+pub(crate) fn all_cores() -> usize {
+    thread::available_parallelism().map_or(1, Into::into)
+}
+
+pub(crate) fn said(done: &Indexed, took: Duration) -> String {
     let read = match done.n_read {
         0 => "nothing changed".to_owned(),
         n => format!("{} read ({})", count(n, "file", "files"), size(done.n_bytes)),

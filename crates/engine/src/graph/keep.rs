@@ -3,12 +3,13 @@
 use std::collections::{HashMap, HashSet};
 
 use ::graph::{
-    Atlas, Change, Facts, FileId, Graph, Links, complete, decode_edges, decode_keys,
-    decode_outline, encode_body, encode_edges, encode_keys, encode_outline,
+    Atlas, Change, FileId, Graph, Links, complete, decode_edges, decode_keys, decode_outline,
+    encode_edges, encode_keys,
 };
 use model::ProjectId;
 use store::{GraphBatch, GraphBody, GraphFile, GraphStamp, GraphStore};
 
+use super::plan::{Fresh, Stamps};
 use crate::models::aside;
 use crate::{Engine, Error};
 
@@ -22,7 +23,7 @@ pub(super) struct Kept {
 /// What was read of some files.
 #[derive(Default)]
 pub(super) struct Taken {
-    pub(super) changed: Vec<(GraphStamp, Facts)>,
+    pub(super) changed: Vec<(GraphStamp, Fresh)>,
     pub(super) touched: Vec<GraphStamp>,
     pub(super) gone: Vec<String>,
 }
@@ -65,28 +66,34 @@ fn links(file: &GraphFile, body: &GraphBody) -> Option<Links> {
     Some(Links { keys, ..decode_edges(file.edges.as_ref()?)? })
 }
 
-/// Takes what was read into the graph; what is to be kept of it, still without edges.
-pub(super) fn take(graph: &mut Graph, taken: Taken) -> GraphBatch {
-    let mut res = GraphBatch { touched: taken.touched, ..GraphBatch::default() };
+/// Takes what was read into the graph and the stamps; what is to be kept of it, still without edges.
+pub(super) fn take(graph: &mut Graph, stamps: &mut Stamps, taken: Taken) -> GraphBatch {
+    let mut res = GraphBatch::default();
+    for it in taken.touched {
+        stamps.insert(it.path.clone(), it.clone());
+        res.touched.push(it);
+    }
     for path in taken.gone {
+        stamps.remove(&path);
         res.gone.extend(graph.take(Change::Gone { path }));
     }
-    for (stamp, facts) in taken.changed {
-        let (outline, body) = (encode_outline(&facts), encode_body(&facts));
+    for (stamp, Fresh { facts, outline, body, .. }) in taken.changed {
         let path = stamp.path.clone();
-        let Some(id) = graph.take(Change::Put { path, facts }) else { continue };
+        let Some(id) = graph.take(Change::Put { path: path.clone(), facts }) else { continue };
         // A number given back a moment ago must not be taken away again.
         res.gone.retain(|it| *it != id);
-        let file = GraphFile { stamp: GraphStamp { id, ..stamp }, outline, edges: None };
+        let stamp = GraphStamp { id, ..stamp };
+        stamps.insert(path, stamp.clone());
+        let file = GraphFile { stamp, outline, edges: None };
         res.files.push((file, GraphBody { id, body, keys: None }));
     }
     res
 }
 
-/// The new edges of some files.
-pub(super) fn resolved(graph: &Graph, ids: &[FileId]) -> GraphBatch {
+/// The new edges of some files, with what was looked for.
+pub(super) fn resolved(graph: &Graph, ids: &[FileId]) -> Vec<(FileId, Vec<u8>, Vec<u8>)> {
     let bytes = |id: &FileId| graph.links(*id).map(|it| (*id, encode_edges(it), encode_keys(it)));
-    GraphBatch { resolved: ids.iter().filter_map(bytes).collect(), ..GraphBatch::default() }
+    ids.iter().filter_map(bytes).collect()
 }
 
 /// An atlas, and how many files wait to be resolved.
