@@ -3,6 +3,7 @@
 //! Read (what earlier sessions saw), think (drafts and verdicts, plain calls), write (one batch). A
 //! session that is learned again replaces what it left behind and changes nothing else.
 
+mod aftermath;
 mod compose;
 mod explain;
 mod family;
@@ -11,10 +12,11 @@ mod journal;
 mod outlook;
 mod refresh;
 mod transcript;
+pub(crate) mod uses;
 
 use std::collections::HashMap;
 
-use model::{DropReason, Memory, MemoryId, SessionId, SignalKind, Status};
+use model::{DropReason, Memory, MemoryId, Outcome, SessionId, SignalKind, Status};
 use observe::{Scratchpad, Session, Sighting};
 use promote::Verdict;
 use store::{
@@ -28,6 +30,7 @@ use crate::{Engine, Error, Reach};
 use compose::{Prepared, Reviewed};
 
 pub use explain::{Explained, Told, Witness};
+pub use family::{SiblingNote, framed_notes};
 pub use transcript::{TranscriptRead, transcripts_in};
 
 /// Raised when the same events would teach something else, so that sessions are learned anew.
@@ -58,6 +61,16 @@ pub enum Standing {
     Grown,
     /// Nothing has changed since; nothing was written.
     Known,
+}
+
+/// How strictly candidates are judged in a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Strictness {
+    pub n_learned: u32,
+    pub n_rejected: u32,
+    /// Thresholds are this much higher, in thousandths of themselves. Falls to nothing by itself when
+    /// what was rejected is restored, or outnumbered.
+    pub tighter: u16,
 }
 
 /// A memory that was made or strengthened.
@@ -100,21 +113,30 @@ impl Engine {
             sightings: observe::sightings(pad),
             stumbles: pad.stumbles.iter().take(MAX_STUMBLES).map(stumble_row).collect(),
         };
-        self.learn_session(lesson).await.map(Some)
+        let notebook = self.notebook(Reach::Project).await?;
+        let used = self.used(&notebook.store, pad).await?;
+        self.learn_session(notebook.store, lesson, used).await.map(Some)
     }
 
-    async fn learn_session(&mut self, raw: Raw) -> Result<Learned, Error> {
+    async fn learn_session(
+        &mut self,
+        store: Store,
+        raw: Raw,
+        used: Vec<Memory>,
+    ) -> Result<Learned, Error> {
         let Raw { mut session, print, mut sightings, stumbles } = raw;
-        let notebook = self.notebook(Reach::Project).await?;
-        let store = notebook.store;
         session.validated = self.validated(&store, &session).await?;
+        if let Some(dead_end) = self.taken_back(&session, &sightings) {
+            session.outcome = Outcome::Failure;
+            sightings.push(dead_end);
+        }
         sightings.extend(family::conflicts(&store, &session).await?);
         sightings.iter_mut().for_each(mask);
         let known = store.session(session.id).await?;
         let row = session_row(&session, print);
         let standing = match &known {
             None => Standing::New,
-            Some(it) if it.print == row.print && it.validated == row.validated => Standing::Known,
+            Some(it) if is_known(it, &row) => Standing::Known,
             Some(_) => Standing::Grown,
         };
         if standing == Standing::Known {
@@ -129,16 +151,28 @@ impl Engine {
         let prepared = self.prepare(&store, &session, sightings).await?;
         let verdicts = compose::judge(&prepared, &session, self.tightening(&store).await?);
         let reviewed = self.review(&store, &session, prepared, verdicts).await?;
-        let refreshed = self.refresh(&store, &session, &reviewed).await?;
+        let mut changes = self.refresh(&store, &session, &reviewed).await?;
         let lesson =
             Lesson { session: row, files: files_of(&session), sightings: Vec::new(), stumbles };
-        self.write_lesson(&store, lesson, standing, reviewed, refreshed).await
+        changes.extend(reviewed.iter().flat_map(|it| it.changes.clone()));
+        uses::count(&mut changes, used);
+        self.write_lesson(&store, lesson, standing, reviewed, changes).await
     }
 
     /// How much tighter thresholds are here: by how people judged what was learned.
     async fn tightening(&self, store: &Store) -> Result<u16, Error> {
         let (all, rejected) = store.judged().await?;
         Ok(promote::tightening(rejected, all))
+    }
+
+    /// How many memories were learned here, how many of them people rejected, and what follows.
+    pub async fn strictness(&self) -> Result<Strictness, Error> {
+        let Some(store) = self.project_store().filter(Store::exists) else {
+            return Ok(Strictness::default());
+        };
+        let (n_learned, n_rejected) = store.judged().await?;
+        let tighter = promote::tightening(n_rejected, n_learned);
+        Ok(Strictness { n_learned, n_rejected, tighter })
     }
 
     async fn write_lesson(
@@ -152,7 +186,6 @@ impl Engine {
         let session = lesson.session.clone();
         let (mut kept, mut dropped) = (Vec::new(), Vec::new());
         for it in reviewed {
-            changes.extend(it.changes);
             let memory = it.kept.as_ref().map(|it| it.memory.id).or(it.memory);
             lesson.sightings.push(SightingRow {
                 session: session.id,
@@ -171,12 +204,20 @@ impl Engine {
         changes.push(Change::Learn(Box::new(lesson)));
         let batch = Batch {
             actor: model::Actor::Observer,
-            key: Some(format!("learn {} {} {:?}", session.id, session.print, session.validated)),
+            key: Some(format!(
+                "learn {} {} {:?} {}",
+                session.id, session.print, session.validated, session.outcome
+            )),
             ..by_user(Action::Promote, self.now, changes)
         };
         self.write(store, batch).await?;
         Ok(Learned { session, standing, kept, retired, dropped })
     }
+}
+
+/// Whether nothing has changed since a session was learned.
+fn is_known(before: &SessionRow, now: &SessionRow) -> bool {
+    before.print == now.print && before.validated == now.validated && before.outcome == now.outcome
 }
 
 /// What a session brings before anything is judged.
@@ -254,7 +295,7 @@ type Earlier = HashMap<(SignalKind, String), Vec<SightingRow>>;
 /// Sessions that count: those whose work holds, and those that change nothing and so need no proof.
 fn holding(sessions: Vec<SessionRow>) -> HashMap<SessionId, SessionRow> {
     let holds = |it: &SessionRow| {
-        it.outcome != model::Outcome::Failure && promote::gate(it.kind).is_open(it.validated, &[])
+        it.outcome != Outcome::Failure && promote::gate(it.kind).is_open(it.validated, &[])
     };
     sessions.into_iter().filter(holds).map(|it| (it.id, it)).collect()
 }

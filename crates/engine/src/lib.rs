@@ -48,8 +48,8 @@ pub use find::{Found, Shown};
 pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
-    Dropped, Explained, Kept, KeptHow, Learned, Standing, Told, TranscriptRead, Witness,
-    transcripts_in,
+    Dropped, Explained, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness, Told,
+    TranscriptRead, Witness, framed_notes, transcripts_in,
 };
 pub use models::{Models, Recipe, VectorSource};
 pub use progress::Progress;

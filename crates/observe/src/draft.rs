@@ -12,6 +12,7 @@ mod spoken;
 use model::{Kind, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp};
 
 use crate::sighting::{Evidence, module_of};
+use crate::signal::dead_end::TAKEN_BACK;
 
 /// One sighting among all of its pattern.
 #[derive(Clone, Debug, PartialEq)]
@@ -67,6 +68,7 @@ pub fn draft(signal: SignalKind, key: &str, seen: &[Seen], support: Support) -> 
         SignalKind::StepOverrun => behaviour::calibration(key, seen),
         SignalKind::Backtrack => spoken::undone(seen),
         SignalKind::SelfCorrection => spoken::corrected(seen),
+        SignalKind::DeadEnd if key.starts_with(TAKEN_BACK) => spoken::taken_back(seen),
         SignalKind::DeadEnd => spoken::dead_end(seen),
         SignalKind::CausalStatement => spoken::causal(seen),
         SignalKind::UserCorrection => spoken::wished(seen),

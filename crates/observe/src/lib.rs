@@ -25,6 +25,7 @@ mod signal;
 
 mod draft;
 mod prefetch;
+mod used;
 
 #[cfg(test)]
 mod script;
@@ -43,4 +44,5 @@ pub use scratchpad::{
 pub use sentence::{code_words, names_code, sentences};
 pub use session::{FileRow, Session, session};
 pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
-pub use signal::{parallel_conflicts, sightings, urgency};
+pub use signal::{parallel_conflicts, sightings, taken_back, urgency};
+pub use used::{cited, followed};

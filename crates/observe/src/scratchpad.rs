@@ -7,7 +7,7 @@
 mod call;
 mod take;
 
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use model::{
     Envelope, Event, Outcome, RecordedNote, SessionId, SessionType, Timestamp, Validation, WorkUnit,
@@ -39,6 +39,8 @@ pub struct Scratchpad {
     pub said_type: Option<SessionType>,
     pub planned_steps: Option<u32>,
     pub work_unit: Option<WorkUnit>,
+    /// The host's own name for the session.
+    pub host_session: Option<String>,
     pub started: Option<Timestamp>,
     pub ended: Option<Timestamp>,
 
@@ -59,6 +61,8 @@ pub struct Scratchpad {
     /// Calls before which the host compacted.
     pub compactions: Vec<u32>,
     pub notes: Vec<(u32, RecordedNote)>,
+    /// The notes that the agent named as what it relied on, by the end of their ids.
+    pub cited: BTreeSet<String>,
     pub validations: Vec<Validation>,
     pub outcome: Option<Outcome>,
     pub tokens: Tokens,

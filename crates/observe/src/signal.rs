@@ -8,7 +8,7 @@ mod causal_statement;
 mod co_access;
 mod config_touch;
 mod context_token_spike;
-mod dead_end;
+pub(crate) mod dead_end;
 mod error_retry;
 mod external_reference;
 mod file_access;
@@ -30,6 +30,7 @@ use model::SignalKind;
 use crate::Scratchpad;
 use crate::sighting::Sighting;
 
+pub use dead_end::taken_back;
 pub use parallel_conflict::parallel_conflicts;
 
 type Detector = fn(&mut Vec<Sighting>, &Scratchpad);

@@ -128,10 +128,11 @@ fn alone(it: &Candidate, facts: &Facts) -> Verdict {
     if score < wanted {
         return dropped(DropReason::Score, format!("{score} of {wanted}"));
     }
-    if score < gate.floor && it.signal != SignalKind::DeadEnd && !it.tainted {
+    let floor = tightened(gate.floor, facts.tighter);
+    if score < floor && it.signal != SignalKind::DeadEnd && !it.tainted {
         return dropped(
             DropReason::Score,
-            format!("{score} of {}, the floor of a {} session", gate.floor, facts.kind),
+            format!("{score} of {floor}, the floor of a {} session", facts.kind),
         );
     }
     Verdict::Keep {
@@ -145,7 +146,8 @@ fn alone(it: &Candidate, facts: &Facts) -> Verdict {
 /// Starts at the signal's score × 0.9; each further session adds a little; foreign text takes its share.
 pub fn confidence(it: &Candidate, reduction: u16) -> PerMille {
     let start = it.start.unwrap_or(PerMille::new(it.signal.row().score.get() * 9 / 10));
-    let more = (it.sessions.saturating_sub(1) * STEP).min(MOST_STEPS);
+    let confirmed = it.sessions.saturating_sub(1) + u32::from(it.quorum);
+    let more = (confirmed * STEP).min(MOST_STEPS);
     let whole = start.plus(u16::try_from(more).unwrap_or(0)).minus(reduction).at_most(SUREST);
     if it.tainted {
         PerMille::new(u16::try_from(u32::from(whole.get()) * TAINTED_TENTHS / 10).unwrap_or(0))
@@ -274,7 +276,7 @@ mod tests {
         check(
             &Candidate { quorum: true, ..candidate(SignalKind::CoAccess, 1) },
             &build,
-            expect!["keep 0.82 score 0.86"],
+            expect!["keep 0.85 score 0.88"],
         );
         check(
             &Candidate { content: None, ..it.clone() },

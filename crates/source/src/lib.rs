@@ -4,6 +4,7 @@
 //! but a few plumbing commands of `git` itself, with every hook, transport and pager switched off.
 //! This room does not know the environment, the clock, projects' ids or where they are stored; it never writes.
 
+mod aftermath;
 mod config;
 mod fingerprint;
 mod git;
@@ -24,6 +25,7 @@ mod watch;
 use std::io;
 use std::path::PathBuf;
 
+pub use aftermath::{TakenBack, taken_back};
 pub use fingerprint::{Fingerprint, fingerprint};
 pub use gitdir::SkipReason;
 pub use head::{Head, head};

@@ -26,6 +26,7 @@ enum WhichContext {
     Start(StartArgs),
     File(FileArgs),
     Files(FilesArgs),
+    Siblings(SiblingsArgs),
 }
 
 /// Print what an agent should know when it begins
@@ -73,6 +74,16 @@ struct FilesArgs {
     limit: usize,
 }
 
+/// Print what the siblings of a subagent have noted so far
+///
+/// Of sessions that are still going on and have the same parent. They are read, never written.
+#[derive(clap::Args, Debug)]
+struct SiblingsArgs {
+    /// The subagent's own session
+    #[arg(value_name = "SESSION")]
+    session: model::SessionId,
+}
+
 /// How a context is packed.
 #[derive(clap::Args, Debug)]
 struct PackingArgs {
@@ -115,6 +126,7 @@ pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Res
             (session.engine.context_file(&occasion).await?, &args.packing)
         }
         WhichContext::Files(args) => return files(args, session).await,
+        WhichContext::Siblings(args) => return siblings(args, session),
     };
     for notice in &context.notices {
         session.output.warn(notice);
@@ -152,6 +164,19 @@ async fn files(args: &FilesArgs, session: &Session<'_>) -> anyhow::Result<u8> {
         }
     }
     Ok(u8::from(files.is_empty()))
+}
+
+fn siblings(args: &SiblingsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+    let notes = session.engine.sibling_notes(args.session)?;
+    let out = session.output;
+    if out.json {
+        let row = |it: &engine::SiblingNote| json!({ "session": it.session, "type": it.note.kind.slug(), "content": it.note.content, "files": it.note.files });
+        let rows: Vec<_> = notes.iter().map(row).collect();
+        out.data_json("siblings", json!({ "notes": rows }));
+    } else if !notes.is_empty() {
+        out.line(&engine::framed_notes(&notes));
+    }
+    Ok(u8::from(notes.is_empty()))
 }
 
 fn render_reasons(context: &Context, session: &Session<'_>) {

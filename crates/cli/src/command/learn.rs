@@ -4,7 +4,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::{
-    Engine, Kept, KeptHow, Learned, Standing, Transcript, TranscriptRead, transcripts_in,
+    Engine, Kept, KeptHow, Learned, Standing, Strictness, Transcript, TranscriptRead,
+    transcripts_in,
 };
 use serde_json::{Value, json};
 
@@ -60,10 +61,14 @@ pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::R
     } else {
         learn_all(&mut session.engine, &args, &transcripts, out).await?
     };
+    let strictness = session.engine.strictness().await?;
     if out.json {
-        out.data_json("learned", to_json(&sum, &args));
+        let mut json = to_json(&sum, &args);
+        json["strictness"] = strictness_json(strictness);
+        out.data_json("learned", json);
     } else {
         render(&sum, &args, out);
+        say_strictness(strictness, out);
     }
     Ok(0)
 }
@@ -187,6 +192,21 @@ fn nothing(out: &Output) -> u8 {
         out.hint("`waylore learn --from <path>` says where they are");
     }
     0
+}
+
+fn strictness_json(it: Strictness) -> Value {
+    json!({ "learned": it.n_learned, "rejected": it.n_rejected, "tighter_per_mille": it.tighter })
+}
+
+fn say_strictness(it: Strictness, out: &Output) {
+    if it.tighter > 0 {
+        out.say(&format!(
+            "{} of {} learned memories were rejected here: thresholds are {} % higher until that changes",
+            it.n_rejected,
+            it.n_learned,
+            it.tighter / 10
+        ));
+    }
 }
 
 const fn how_word(how: KeptHow) -> &'static str {

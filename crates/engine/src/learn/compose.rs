@@ -8,6 +8,7 @@ use observe::{Draft, Evidence, Seen, Session, Sighting, Support};
 use promote::{Candidate, Facts, Relationship, Statement, Verdict};
 use store::{Change, Store};
 
+use super::family::{self, Families};
 use super::refresh;
 use super::{Dropped, Earlier, Kept, KeptHow, content_of, holding, is_kept, stands};
 use crate::{Engine, Error};
@@ -16,6 +17,9 @@ use crate::{Engine, Error};
 const NOTED: PerMille = PerMille::new(750);
 /// A confirmation raises a confidence only when the new one is clearly higher.
 const CLEARLY: u16 = 100;
+/// What a sibling's word adds, up to there.
+const CONFIRMED: u16 = 30;
+const SUREST: PerMille = PerMille::new(950);
 /// Sessions kept as provenance of one memory.
 const MAX_PROVENANCE: usize = 50;
 
@@ -23,7 +27,7 @@ const MAX_PROVENANCE: usize = 50;
 pub(super) struct Prepared {
     pub(super) sighting: Sighting,
     pub(super) draft: Option<Draft>,
-    pub(super) sessions: u32,
+    pub(super) families: Families,
     /// The memory that was made of this pattern before.
     pub(super) memory: Option<MemoryId>,
 }
@@ -90,9 +94,9 @@ impl Engine {
                 module: 0,
             };
             let draft = observe::draft(sighting.signal, &sighting.key, &seen, support);
-            let sessions = u32::try_from(seen.len()).unwrap_or(u32::MAX);
+            let families = Families::of(session, &rows, &holding);
             let memory = rows.iter().rev().find_map(|it| it.memory);
-            acc.push(Prepared { sighting, draft, sessions, memory });
+            acc.push(Prepared { sighting, draft, families, memory });
         }
         Ok(acc)
     }
@@ -136,7 +140,7 @@ impl Engine {
             if said_before(before, id) {
                 return Ok(twice(prepared, &old));
             }
-            return Ok(again(prepared, old, fresh, session));
+            return Ok(again(prepared, old, fresh, session, true));
         }
         if !prepared.sighting.signal.row().textual
             || prepared.sighting.signal == SignalKind::ErrorRetry
@@ -154,7 +158,13 @@ impl Engine {
                 if said_before(before, old.id) {
                     return Ok(twice(prepared, &old));
                 }
-                Ok(again(prepared, old, fresh, session))
+                let mut fresh = fresh;
+                if family::by_sibling(store, session, old.session).await? {
+                    let raised = old.confidence.plus(CONFIRMED).at_most(SUREST);
+                    fresh.confidence = fresh.confidence.max(raised);
+                    return Ok(again(prepared, old, fresh, session, true));
+                }
+                Ok(again(prepared, old, fresh, session, false))
             }
             Some((at, Relationship::Contradicts { what })) => {
                 Ok(contradicts(prepared, known[at].clone(), fresh, &what.to_string()))
@@ -230,10 +240,10 @@ fn candidate(it: &Prepared) -> Candidate {
         key: it.sighting.key.clone(),
         content: content_of(it),
         kind: kind.unwrap_or(model::MemoryType::Core(signal.row().becomes)),
-        sessions: it.sessions,
+        sessions: it.families.n_sessions,
         occurrences: it.sighting.n,
         tainted: it.sighting.tainted,
-        quorum: false,
+        quorum: it.families.quorum,
         start: noted.then_some(NOTED),
     }
 }
@@ -284,7 +294,13 @@ fn twice(prepared: Prepared, old: &Memory) -> Reviewed {
 }
 
 /// A memory of the same pattern, or one that says the same: this session speaks for it.
-fn again(prepared: Prepared, old: Memory, fresh: Memory, session: &Session) -> Reviewed {
+fn again(
+    prepared: Prepared,
+    old: Memory,
+    fresh: Memory,
+    session: &Session,
+    confirms: bool,
+) -> Reviewed {
     let retired = refresh::is_retired(&old);
     if !stands(&old) && !retired {
         let detail = format!("#{} said it and was taken away", old.id.short());
@@ -308,8 +324,7 @@ fn again(prepared: Prepared, old: Memory, fresh: Memory, session: &Session) -> R
         how = KeptHow::Updated;
     }
     // What comes from outside makes nothing surer.
-    let surer =
-        fresh.confidence.get() >= old.confidence.get().saturating_add(CLEARLY) || same_pattern;
+    let surer = fresh.confidence.get() >= old.confidence.get().saturating_add(CLEARLY) || confirms;
     if surer && !fresh.flags.tainted {
         after.confidence = after.confidence.max(fresh.confidence);
     }

@@ -1,46 +1,43 @@
-//! What a session cannot know by itself: what its parent came to, what its siblings edited, and what
-//! became of its edits later.
+//! What a session cannot know by itself: what its siblings did. Subagents of one parent work at the same
+//! time, each with a journal of its own; together they are one session.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap, HashSet};
 
-use model::{DAY, DEFERRED_DAYS, Outcome, ProjectPath, SessionId, SessionType, ValidationBasis};
+use model::{ProjectPath, RecordedNote, SessionId};
 use observe::{Session, Sighting};
-use store::Store;
+use recall::frame;
+use store::{SessionRow, SightingRow, Store};
 
 use crate::{Engine, Error};
 
-impl Engine {
-    /// How it is known that a session's work holds: by itself, by the parent that checked it, or by the
-    /// history of HEAD, where most of the edited files were committed soon after.
-    pub(super) async fn validated(
-        &self,
-        store: &Store,
-        session: &Session,
-    ) -> Result<Option<ValidationBasis>, Error> {
-        if session.validated.is_some() || session.outcome == Outcome::Failure {
-            return Ok(session.validated);
-        }
-        if let Some(parent) = session.parent
-            && let Some(parent) = store.session(parent).await?
-            && parent.validated.is_some()
-        {
-            return Ok(parent.validated);
-        }
-        Ok(self.committed_later(session).then_some(ValidationBasis::Deferred))
-    }
+/// A note that a sibling recorded and that is no memory yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiblingNote {
+    pub session: SessionId,
+    pub note: RecordedNote,
+}
 
-    fn committed_later(&self, session: &Session) -> bool {
-        let edited: Vec<&ProjectPath> =
-            session.files.iter().filter(|it| it.edits > 0).map(|it| &it.path).collect();
-        if edited.is_empty() || session.kind != SessionType::Build || session.ended.0 <= 0 {
-            return false;
-        }
-        let (since, until) = (session.started.0 / 1000, session.ended.0 / 1000);
-        let until = until + i64::from(DEFERRED_DAYS) * DAY / 1000;
-        let Some(committed) = source::committed(&self.place, since, until) else { return false };
-        let found =
-            edited.iter().filter(|it| committed.iter().any(|path| path == it.as_str())).count();
-        found * 2 > edited.len()
+/// In how many sessions a pattern was seen, and whether several agents of this one saw it.
+pub(super) struct Families {
+    pub(super) n_sessions: u32,
+    pub(super) quorum: bool,
+}
+
+impl Families {
+    /// Counts the sessions in `rows` that hold, and this one. Siblings are one session.
+    pub(super) fn of(
+        session: &Session,
+        rows: &[SightingRow],
+        holding: &HashMap<SessionId, SessionRow>,
+    ) -> Self {
+        let others: Vec<&SessionRow> =
+            rows.iter().filter_map(|it| holding.get(&it.session)).collect();
+        let mut families: HashSet<SessionId> =
+            others.iter().map(|it| it.parent.unwrap_or(it.id)).collect();
+        families.insert(session.parent.unwrap_or(session.id));
+        let quorum =
+            session.parent.is_some() && others.iter().any(|it| it.parent == session.parent);
+        Self { n_sessions: u32::try_from(families.len()).unwrap_or(u32::MAX), quorum }
     }
 }
 
@@ -55,4 +52,57 @@ pub(super) async fn conflicts(store: &Store, session: &Session) -> Result<Vec<Si
     }
     let siblings: Vec<Vec<ProjectPath>> = siblings.into_values().collect();
     Ok(observe::parallel_conflicts(session, &siblings))
+}
+
+/// Whether a sibling of this session made a memory.
+pub(super) async fn by_sibling(
+    store: &Store,
+    session: &Session,
+    maker: Option<SessionId>,
+) -> Result<bool, Error> {
+    let (Some(parent), Some(maker)) = (session.parent, maker.filter(|it| *it != session.id)) else {
+        return Ok(false);
+    };
+    Ok(store.session(maker).await?.is_some_and(|it| it.parent == Some(parent)))
+}
+
+/// The notes as a model may be shown them: as data, each with the session that took it.
+pub fn framed_notes(notes: &[SiblingNote]) -> String {
+    let line = |it: &SiblingNote| {
+        let label = it.note.kind.core().map_or("NOTE", |it| it.row().label);
+        let (id, remarks) = (it.session.short(), ["a sibling's, not yet checked".to_owned()]);
+        frame::line(&frame::Note { label, text: &it.note.content, id: &id, remarks: &remarks })
+    };
+    let lines: Vec<String> = notes.iter().map(line).collect();
+    format!("{}\n{}\n{}", frame::HEAD, lines.join("\n"), frame::FOOT)
+}
+
+impl Engine {
+    /// What the siblings of a session that is going on have recorded so far, oldest session first. Only
+    /// their journals are read; nothing can be written this way.
+    pub fn sibling_notes(&self, session: SessionId) -> Result<Vec<SiblingNote>, Error> {
+        let mut pads = Vec::new();
+        for it in self.journals() {
+            // A journal may be learned and removed while the others are read.
+            if let Ok(Some(read)) = self.read_transcript(&it) {
+                pads.push(read.pad);
+            }
+        }
+        let Some(own) = pads.iter().find(|it| it.session == Some(session)) else {
+            return Err(Error::NotFound { id: session.to_string() });
+        };
+        let parent = own.parent;
+        let is_sibling = |it: &&observe::Scratchpad| {
+            parent.is_some() && it.parent == parent && it.session != Some(session)
+        };
+        let mut siblings: Vec<&observe::Scratchpad> = pads.iter().filter(is_sibling).collect();
+        siblings.sort_by_key(|it| (it.started, it.session));
+        let mut acc = Vec::new();
+        for pad in siblings {
+            let Some(session) = pad.session else { continue };
+            let notes = pad.notes.iter().map(|it| it.1.clone());
+            acc.extend(notes.map(|note| SiblingNote { session, note }));
+        }
+        Ok(acc)
+    }
 }

@@ -12,6 +12,7 @@ use recall::frame;
 use store::{DataDir, SessionRow, ShownLog, SightingRow, Store};
 
 use super::context::Occasion;
+use crate::learn::uses::stamped;
 use crate::{Engine, Error};
 
 /// Tokens of what is said when a session begins, and when a person has said what is to be done.
@@ -75,7 +76,7 @@ impl Engine {
             ..Occasion::of(Phase::Implement)
         };
         let context = self.context_start(&occasion).await?;
-        let ids = context.placed.iter().map(|it| it.hit.shown.memory.id.to_string());
+        let ids = context.placed.iter().flat_map(|it| self.noted(it.hit.shown.memory.id));
         let outlook = (!context.outlook.is_empty()).then(|| OUTLOOK.to_owned());
         let words = ids.chain(outlook).collect();
         Ok((!context.text.is_empty()).then_some(Said { text: context.text, words }))
@@ -92,8 +93,13 @@ impl Engine {
         let mut warnings = self.by_file(&files, &ids(shown)).await?;
         warnings.truncate(WARNINGS);
         let lines: Vec<String> = warnings.iter().map(|it| self.told(&it.memory)).collect();
-        let words = warnings.iter().map(|it| it.memory.id.to_string()).collect();
+        let words = warnings.iter().flat_map(|it| self.noted(it.memory.id)).collect();
         Ok(framed(&lines, words))
+    }
+
+    /// What is kept of a memory that is shown: that it was, and when, so that its use can be told.
+    fn noted(&self, id: MemoryId) -> [String; 2] {
+        [id.to_string(), stamped(id, self.now)]
     }
 
     /// A memory in full, or its summary where that would be too long.
@@ -124,7 +130,7 @@ impl Engine {
             }
             let memory = store.get(id).await?.filter(|it| it.status() == Status::Live);
             let lines: Vec<String> = memory.iter().map(|it| self.told(it)).collect();
-            return Ok(framed(&lines, vec![id.to_string()]));
+            return Ok(framed(&lines, self.noted(id).to_vec()));
         }
         let word = format!("once {}", failure.fingerprint);
         if shown.contains(&word) {

@@ -3,14 +3,18 @@
 use model::{Envelope, Phase, Timestamp};
 use waylore_engine::{Config, Engine, Filter, Models, Occasion, Reach, Standing};
 
-const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
+pub(crate) const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
 
 /// Events in short: each line is the rest of an event's JSON.
 fn events(session: u8, lines: &[&str]) -> Vec<Envelope> {
+    events_at(1_794_000_000_000, session, lines)
+}
+
+pub(crate) fn events_at(start: i64, session: u8, lines: &[&str]) -> Vec<Envelope> {
     let one = |(nth, line): (usize, &&str)| {
         let head = format!(
             r#"{{"event_id":"{session}-{nth}","session_id":"{SESSION}{session:02}","at":{}"#,
-            1_794_000_000_000_i64 + i64::try_from(nth).unwrap()
+            start + i64::try_from(nth).unwrap()
         );
         Envelope::read(&format!("{head},{line}}}")).unwrap()
     };
@@ -36,19 +40,19 @@ fn random() -> [u8; 10] {
     res
 }
 
-struct Desk {
-    dir: tempfile::TempDir,
-    runtime: tokio::runtime::Runtime,
+pub(crate) struct Desk {
+    pub(crate) dir: tempfile::TempDir,
+    pub(crate) runtime: tokio::runtime::Runtime,
 }
 
 impl Desk {
-    fn new() -> Self {
+    pub(crate) fn new() -> Self {
         let dir = tempfile::tempdir().unwrap();
         std::fs::create_dir(dir.path().join("project")).unwrap();
         Self { dir, runtime: tokio::runtime::Builder::new_current_thread().build().unwrap() }
     }
 
-    fn engine(&self) -> Engine {
+    pub(crate) fn engine(&self) -> Engine {
         let config = Config {
             data: self.dir.path().join("data"),
             key: None,
@@ -62,7 +66,7 @@ impl Desk {
     }
 
     /// Learns every journal; says how each stood, and what stands afterwards.
-    fn learn(&self, engine: &mut Engine) -> (Vec<Standing>, Vec<String>) {
+    pub(crate) fn learn(&self, engine: &mut Engine) -> (Vec<Standing>, Vec<String>) {
         self.runtime.block_on(async {
             let mut standings = Vec::new();
             for it in engine.journals() {

@@ -6,6 +6,7 @@ mod finding;
 mod learning;
 mod teaching;
 
+mod aftermath;
 mod asking;
 mod context;
 mod overriding;

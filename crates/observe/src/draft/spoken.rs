@@ -2,8 +2,11 @@
 
 use model::{CausalDependency, DeadEnd, Kind, MemoryType, Payload, PerMille, SessionId};
 
-use super::{Draft, Seen};
+use super::{Draft, Seen, list};
 use crate::said::fact_in;
+
+/// Files of a thrown-away attempt that are named.
+const SHOWN: usize = 4;
 
 pub(super) fn corrected(seen: &[Seen]) -> Option<Draft> {
     let it = &seen.last()?.evidence;
@@ -52,6 +55,32 @@ pub(super) fn dead_end(seen: &[Seen]) -> Option<Draft> {
         tried: tried.unwrap_or(why).to_owned(),
         why_failed: why.to_owned(),
         used_instead: instead.map(str::to_owned),
+        task_context: None,
+    });
+    Some(Draft::new(Kind::DeadEnd, content).about(it.files.clone()).with(payload))
+}
+
+/// A task that was worked on and thrown away: told when the task says what it was.
+pub(super) fn taken_back(seen: &[Seen]) -> Option<Draft> {
+    let it = &seen.last()?.evidence;
+    let task = it.before.as_deref().filter(|it| is_told(it))?.trim_end_matches('.');
+    let shown = &it.files[..it.files.len().min(SHOWN)];
+    let more = match it.files.len() - shown.len() {
+        0 => String::new(),
+        n => format!(" and {n} more files"),
+    };
+    let how = it.text.as_deref().map_or_else(
+        || "never committed, and the files are as they were".to_owned(),
+        |by| format!("taken back by “{by}”"),
+    );
+    let content = format!(
+        "An attempt at “{task}” was thrown away: its edits of {}{more} were {how}. Ask what was wrong with it before you try the same.",
+        list(shown)
+    );
+    let payload = Payload::DeadEnd(DeadEnd {
+        tried: task.to_owned(),
+        why_failed: format!("the edits were {how}"),
+        used_instead: None,
         task_context: None,
     });
     Some(Draft::new(Kind::DeadEnd, content).about(it.files.clone()).with(payload))

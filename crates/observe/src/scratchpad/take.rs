@@ -12,6 +12,7 @@ use crate::outlook;
 use crate::said;
 use crate::sentence::{MAX_SENTENCE, sentences};
 use crate::shell::{self, Deed};
+use crate::used;
 
 /// The longest message of a person kept, in bytes.
 const MAX_MESSAGE: usize = 2048;
@@ -28,6 +29,7 @@ impl Scratchpad {
             start.project_root.trim_end_matches('/').clone_into(&mut self.root);
             self.parent = start.parent;
             self.work_unit.clone_from(&start.work_unit);
+            self.host_session.clone_from(&start.host_session);
         }
         self.said_type = self.said_type.or(start.session_type);
         self.planned_steps = self.planned_steps.or(start.planned_steps);
@@ -61,7 +63,10 @@ impl Scratchpad {
         {
             last.reply = cut(explanation(text).unwrap_or_default(), MAX_SENTENCE);
         }
-        let all = sentences(&text[..text.floor_char_boundary(said::MAX_TEXT)]);
+        let text = &text[..text.floor_char_boundary(said::MAX_TEXT)];
+        let room = used::MAX_CITED.saturating_sub(self.cited.len());
+        self.cited.extend(used::citations(text).take(room).map(str::to_owned));
+        let all = sentences(text);
         for (nth, sentence) in all.iter().enumerate().filter(|it| said::revises(it.1)) {
             let next = |by: usize| all.get(nth + by).copied().unwrap_or_default();
             self.remark(RemarkKind::Correction, event, sentence, [next(1), next(2)]);

@@ -1,10 +1,14 @@
 //! An approach was followed for a while and given up, in so many words.
 
-use model::SignalKind;
+use model::{ProjectPath, SignalKind};
 
 use crate::Scratchpad;
 use crate::scratchpad::RemarkKind;
+use crate::session::Session;
 use crate::sighting::{Evidence, Sighting, files_named, paths};
+
+/// Begins the key of a session whose edits were taken back.
+pub(crate) const TAKEN_BACK: &str = "taken back ";
 
 /// Calls after which an approach counts as explored.
 const EXPLORED: u32 = 20;
@@ -30,6 +34,19 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
         };
         acc.push(Sighting::new(SignalKind::DeadEnd, key, evidence).at(pad, it.order));
     }
+}
+
+/// A whole session whose edits were taken back later; `by` is what the commit that did it says.
+pub fn taken_back(session: &Session, by: Option<String>) -> Sighting {
+    let files: Vec<ProjectPath> =
+        session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
+    let key = format!("{TAKEN_BACK}{}", session.id);
+    let task = crate::sentence::sentences(&session.task).first().map(|it| (*it).to_owned());
+    let evidence = Evidence { files, text: by, before: task, ..Evidence::default() };
+    let mut res = Sighting::new(SignalKind::DeadEnd, key, evidence);
+    // What was asked is a person's word; that it is gone, the history's.
+    res.tainted = false;
+    res
 }
 
 #[cfg(test)]

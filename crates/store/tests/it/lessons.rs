@@ -2,14 +2,14 @@
 //! with what was made of it.
 
 use model::{
-    DropReason, MemoryId, Outcome, ProjectId, SessionId, SessionType, SignalKind, Timestamp,
-    ValidationBasis,
+    DropReason, MemoryId, Outcome, ProjectId, SessionId, SessionType, SignalKind, Source,
+    Timestamp, ValidationBasis,
 };
 use waylore_store::{
     Action, Change, Lesson, Milestone, SessionRow, SightingRow, Store, StumbleRow, TouchedRow,
 };
 
-use crate::kit::{Bench, NOW, hits, id, path};
+use crate::kit::{Bench, NOW, hits, id, memory, path};
 
 pub(crate) fn session(n: u8) -> SessionId {
     SessionId::new(NOW, [n; 10])
@@ -100,6 +100,26 @@ fn what_failed_is_known_by_its_moment_and_replaced_with_its_session() {
     let stumbles =
         |from, until| bench.wait(store.stumbles(Timestamp(from), Timestamp(until))).unwrap().len();
     assert_eq!((stumbles(0, 10), stumbles(0, 6), stumbles(7, 10)), (1, 0, 0));
+}
+
+#[test]
+fn only_what_people_took_away_was_rejected() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let take_away = |n: u32, action: Action| {
+        let learned = model::Memory { source: Source::ObserverInferred, ..memory(n, "learned") };
+        bench.insert(&store, learned);
+        let mut gone = bench.wait(store.get(id(n))).unwrap().unwrap();
+        gone.states.deleted_at = Some(NOW);
+        bench.apply(&store, action, vec![Change::Replace(Box::new(gone))]).unwrap();
+        bench.wait(store.judged()).unwrap()
+    };
+    assert_eq!(take_away(1, Action::Prune), (1, 0), "it faded");
+    assert_eq!(take_away(2, Action::Forget), (2, 1));
+    let mut back = bench.wait(store.get(id(2))).unwrap().unwrap();
+    back.states.deleted_at = None;
+    bench.apply(&store, Action::Restore, vec![Change::Replace(Box::new(back))]).unwrap();
+    assert_eq!(bench.wait(store.judged()).unwrap(), (2, 0), "and came back");
 }
 
 #[test]
