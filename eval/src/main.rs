@@ -13,6 +13,7 @@ mod corpus;
 mod data;
 mod errors;
 mod graph;
+mod history;
 mod learning;
 mod prefetch;
 mod recall;
@@ -72,6 +73,11 @@ const TASKS: &[Task] = &[
         name: "graph",
         about: "who calls whom, against a precise index (--repo FOLDER --scip FILE, --prefix PATH, --show N)",
         run: graph::run,
+    },
+    Task {
+        name: "history",
+        about: "the other files of a commit, from one of them and its subject (--repo FOLDER, may be given again)",
+        run: history::run,
     },
 ];
 

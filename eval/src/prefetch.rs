@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use observe::{Past, PastSession, Task, prefetch};
+use graph::{History, Touched};
+use observe::{FromCommits, Past, PastSession, Task, prefetch};
 use serde_json::{Value, json};
 
 use crate::{data, report, transcripts};
@@ -55,10 +56,13 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
             .iter()
             .map(|it| (it["commit"].as_str().unwrap_or_default().to_owned(), files(it)))
             .collect();
-    let mut commits: Vec<(i64, Vec<String>)> =
+    let mut commits: Vec<(i64, String, Vec<String>)> =
         data::rows(&folder.join(format!("prefetch/{slug}_git_history.jsonl.gz")))?
             .iter()
-            .map(|it| (it["ts"].as_i64().unwrap_or(0) * 1000, files(it)))
+            .map(|it| {
+                let subject = it["subject"].as_str().or(it["message"].as_str()).unwrap_or_default();
+                (it["ts"].as_i64().unwrap_or(0) * 1000, subject.to_owned(), files(it))
+            })
             .collect();
     commits.sort();
     let mut past: Vec<Watched> = Vec::new();
@@ -76,8 +80,12 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
         let start = agents::parse_time(&query["start"]).unwrap_or_default();
         let before = past.iter().filter(|it| it.started < start);
         let sessions: Vec<PastSession> = before.map(|it| it.until(start)).collect();
-        let commits: Vec<Vec<String>> =
-            commits.iter().filter(|it| it.0 < start.0).map(|it| it.1.clone()).collect();
+        let mut history = History::default();
+        for (at, subject, files) in commits.iter().filter(|it| it.0 < start.0) {
+            let touched = |it| Touched { path: it, before: None, is_new: false };
+            let files: Vec<Touched<'_>> = files.iter().map(|it| touched(it.as_str())).collect();
+            history.take(at / 1000, subject, &files);
+        }
         let tree = trees
             .get(query["tree_commit"].as_str().unwrap_or_default())
             .cloned()
@@ -86,6 +94,7 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
             text: query["prompt"].as_str().unwrap_or_default(),
             first: query["first_file"].as_str(),
         };
+        let commits = from_commits(&history, &task);
         let ranked =
             prefetch(&task, &Past { sessions: &sessions, commits: &commits, tree: &tree }, 20);
         rows.push(json!({ "qid": query["qid"], "ranked": ranked }));
@@ -103,4 +112,16 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
         score["ALL"]["n"]
     );
     Ok(())
+}
+
+/// What the history says about a task, as the engine asks it.
+pub(crate) fn from_commits(history: &History, task: &Task<'_>) -> FromCommits {
+    let file = task.first.and_then(|it| history.file(it));
+    let ties = file.and_then(|file| history.ties(|it| it == file).remove(&file));
+    let together = ties.map(|it| it.together).unwrap_or_default();
+    FromCommits {
+        together: together.into_iter().map(|it| (it.path, f64::from(it.strength))).collect(),
+        alike: history.alike(task.text),
+        busy: history.busy(),
+    }
 }

@@ -1,11 +1,13 @@
 //! The code graph of the project: kept up to date, and asked.
 
 mod ask;
+mod history;
 mod index;
 mod keep;
 mod live;
 mod plan;
 
 pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
+pub use history::HistoryRead;
 pub use index::{CodeWatch, Indexed};
 pub use live::Pass;

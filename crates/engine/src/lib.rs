@@ -35,7 +35,7 @@ mod settings;
 mod upkeep;
 
 pub use crate::graph::{
-    CodeWatch, Dependency, Freshness, Impact, Indexed, Link, Mention, Pass, Route,
+    CodeWatch, Dependency, Freshness, HistoryRead, Impact, Indexed, Link, Mention, Pass, Route,
 };
 pub use admit::{Admitted, OnSecret};
 pub use carry::Package;

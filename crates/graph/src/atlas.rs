@@ -7,6 +7,7 @@ mod find;
 mod reach;
 
 pub use find::Target;
+pub(crate) use reach::weight;
 pub use reach::{Neighbour, Reached, Way};
 
 use crate::facts::{DefKind, Facts, Flags};

@@ -15,7 +15,7 @@ impl BuildHasher for FastHasher {
 }
 
 /// One multiplication a word.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Fast(u64);
 
 const FACTOR: u64 = 0x9e37_79b9_7f4a_7c15;

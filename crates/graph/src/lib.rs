@@ -1,7 +1,7 @@
-//! Source text to symbols, edges and chunks: who defines what, and who refers to whom.
+//! Source text to symbols, edges and chunks: who defines what, who refers to whom, what changes together.
 //!
 //! Pure and synchronous: texts come in, plain structs go out. Knows no files, no SQL, no memories and
-//! no history; which files there are, where facts are kept and when something changed is told to it.
+//! no git; which files there are, where facts are kept and when something changed is told to it.
 
 #![expect(clippy::needless_for_each, reason = "a field of a format is one line")]
 #![expect(clippy::match_same_arms, reason = "an arm for every construct reads as a table")]
@@ -15,8 +15,10 @@ mod chunk;
 mod facts;
 mod fast;
 mod graph;
+mod history;
 mod lang;
 mod manifest;
+mod near;
 mod resolve;
 mod scip;
 mod sketch;
@@ -30,6 +32,10 @@ pub use facts::{
     Term, TermId, Word, complete, decode_outline, encode_body, encode_outline,
 };
 pub use graph::{Change, Graph, Updated};
+pub use history::{
+    History, Name, Past, Tie, Ties, Touched, decay, decode_past, decode_ties, encode_past,
+    encode_ties, hashes,
+};
 pub use lang::{Lang, extract, is_test_path, language};
 pub use resolve::{
     Edge, EdgeKind, How, Links, Site, decode_edges, decode_keys, encode_edges, encode_keys,

@@ -36,7 +36,7 @@ pub use fingerprint::{Failure, failure, is_generic, normalised};
 pub use journal::{Folded, fold};
 pub use names::{Name, Names};
 pub use outlook::{MAX_OUTLOOK, outlook};
-pub use prefetch::{Past, PastSession, Task, prefetch};
+pub use prefetch::{FromCommits, Past, PastSession, Task, prefetch};
 pub use scratchpad::{
     Call, Does, FailureAt, Listing, MAX_CALLS, MAX_NOTES, Message, Remark, RemarkKind, Scratchpad,
     State, Stumble, Tokens, Touch, Trouble, Undone,

@@ -24,12 +24,22 @@ pub struct PastSession {
     pub touched: Vec<String>,
 }
 
-/// Everything that is known, oldest first.
+/// What commits say about files, each with how strongly.
+#[derive(Clone, Debug, Default)]
+pub struct FromCommits {
+    /// Files that changed together with the first one.
+    pub together: Vec<(String, f64)>,
+    /// Files of commits that said something alike.
+    pub alike: Vec<(String, f64)>,
+    /// Files that change much of late.
+    pub busy: Vec<(String, f64)>,
+}
+
+/// Everything that is known, sessions oldest first.
 #[derive(Clone, Copy, Debug)]
 pub struct Past<'a> {
     pub sessions: &'a [PastSession],
-    /// The files of each commit.
-    pub commits: &'a [Vec<String>],
+    pub commits: &'a FromCommits,
     /// The files there are now.
     pub tree: &'a [String],
 }
@@ -40,18 +50,18 @@ const VIEWS: &[(View, f64)] = &[
     (together_in_sessions, 2.0),
     (together_in_commits,  1.2),
     (alike_tasks,          0.6),
+    (alike_commits,        0.6),
     (named_in_text,        3.0),
     (words_in_path,        1.4),
     (near_by,              0.4),
     (often_lately,         1.6),
+    (busy,                 0.2),
 ];
 
 type View = fn(&Task<'_>, &Past<'_>) -> HashMap<String, f64>;
 
 /// How slowly ranks fall off.
 const FLATTENS: f64 = 12.0;
-/// Commits that change more are sweeps; their pairs say nothing.
-const MAX_COMMIT: usize = 20;
 /// By how much each step into the past counts less.
 const FADES: f64 = 0.97;
 
@@ -109,19 +119,16 @@ fn together_in_sessions(task: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64
         .collect()
 }
 
-fn together_in_commits(task: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64> {
-    let Some(first) = task.first else { return HashMap::new() };
-    let mut acc: HashMap<String, f64> = HashMap::new();
-    for (at, files) in past.commits.iter().enumerate() {
-        if files.len() <= MAX_COMMIT && files.iter().any(|it| it == first) {
-            #[expect(clippy::cast_precision_loss, reason = "commits of few files")]
-            let weight = faded(past.commits.len(), at) / (files.len() as f64).sqrt();
-            for file in files {
-                *acc.entry(file.clone()).or_default() += weight;
-            }
-        }
-    }
-    acc
+fn together_in_commits(_: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64> {
+    past.commits.together.iter().cloned().collect()
+}
+
+fn alike_commits(_: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64> {
+    past.commits.alike.iter().cloned().collect()
+}
+
+fn busy(_: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64> {
+    past.commits.busy.iter().cloned().collect()
 }
 
 /// Files of past sessions whose task has the same rare words.
@@ -237,7 +244,7 @@ mod tests {
             .split(' ')
             .map(str::to_owned)
             .collect();
-        let past = Past { sessions: &past, commits: &[], tree: &tree };
+        let past = Past { sessions: &past, commits: &FromCommits::default(), tree: &tree };
         let task = Task { text: "the login fails", first: Some("auth.rs") };
         let res = prefetch(&task, &past, 3);
         let mut first_two = res[..2].to_vec();
@@ -250,7 +257,7 @@ mod tests {
 
     #[test]
     fn nothing_known_is_nothing_ranked() {
-        let past = Past { sessions: &[], commits: &[], tree: &[] };
+        let past = Past { sessions: &[], commits: &FromCommits::default(), tree: &[] };
         assert!(prefetch(&Task { text: "x", first: Some("a.rs") }, &past, 10).is_empty());
     }
 }

@@ -83,7 +83,7 @@ pub(crate) fn ask(git_dir: &Path, args: &[&str]) -> Option<String> {
     run(command("git", git_dir, args), PATIENCE)
 }
 
-fn command(program: &str, git_dir: &Path, args: &[&str]) -> Command {
+pub(crate) fn command(program: &str, git_dir: &Path, args: &[&str]) -> Command {
     let git_dir = os::argument(git_dir);
     let mut command = Command::new(program);
     command.arg("--git-dir").arg(git_dir).arg("--no-pager");

@@ -25,8 +25,6 @@ pub fn unmerged(place: &Place) -> Option<Vec<String>> {
 
 /// The tree without files, which every repository knows.
 const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
-/// The oldest commits that are still asked about.
-const MAX_COMMITS: usize = 60;
 
 /// The files that differ in the history of HEAD between two moments (in seconds): what was committed then
 /// and not taken back. `None` where there is no history to ask.
@@ -39,17 +37,6 @@ pub fn committed(place: &Place, since: i64, until: i64) -> Option<Vec<String>> {
     };
     let (from, to) = (at(since).unwrap_or_else(|| NOTHING.to_owned()), at(until)?);
     changed_files(git_dir, &from, &to)
-}
-
-/// The files of the last commits of HEAD, one list a commit, oldest first. Merges have none.
-pub fn commits(place: &Place) -> Option<Vec<Vec<String>>> {
-    let git_dir = place.git_dir.as_deref()?;
-    let limit = MAX_COMMITS.to_string();
-    let text = git::ask(git_dir, &["rev-list", "--no-merges", "-n", &limit, "HEAD", "--"])?;
-    let mut res: Vec<Vec<String>> =
-        text.lines().filter_map(|it| changed_files(git_dir, &format!("{it}^"), it)).collect();
-    res.reverse();
-    Some(res)
 }
 
 /// The files that git follows, as they are in HEAD.

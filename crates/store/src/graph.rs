@@ -4,6 +4,9 @@
 //! audit or a migration: a file of another version, or one that is damaged, is thrown away and made
 //! anew. It is encrypted when there is a key.
 
+mod near;
+mod past;
+
 use std::fs::{self, File, TryLockError};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -15,8 +18,11 @@ use crate::query::{Db, Query, local};
 use crate::worker::Readers;
 use crate::{Error, Key, os};
 
+pub use near::NearRow;
+pub use past::{NameRow, PastBatch, PastRow, TiesRow};
+
 /// Grows with every change of the tables or of the bytes in them.
-const VERSION: i64 = 1;
+const VERSION: i64 = 2;
 
 const SCHEMA: &str = "
     CREATE TABLE files (
@@ -103,6 +109,8 @@ pub struct GraphBatch {
     pub resolved: Vec<(u32, Vec<u8>, Vec<u8>)>,
     /// Files that were touched without being changed.
     pub touched: Vec<GraphStamp>,
+    /// Which files a file refers to, and how much: all of them, for each that is named.
+    pub links: Vec<(u32, Vec<(u32, u32)>)>,
     pub gone: Vec<u32>,
     pub passed: Option<Vec<GraphPassed>>,
     /// What is known of the whole: how complete it is, since when.
@@ -256,6 +264,7 @@ fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
     for id in &batch.gone {
         db.run(&DROP_FILE, &[id])?;
         db.run(&DROP_BODY, &[id])?;
+        near::forget(db, *id)?;
     }
     for (file, body) in &batch.files {
         let GraphStamp { id, path, size, modified, hash } = &file.stamp;
@@ -264,10 +273,14 @@ fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
             &[id, path, &signed(*size), &signed(*modified), hash, &file.outline, &file.edges],
         )?;
         db.run(&PUT_BODY, &[&body.id, &body.body, &body.keys])?;
+        near::forget(db, *id)?;
     }
     for (id, edges, keys) in &batch.resolved {
         db.run(&PUT_EDGES, &[id, edges])?;
         db.run(&PUT_KEYS, &[id, keys])?;
+    }
+    for (id, links) in &batch.links {
+        near::put(db, *id, links)?;
     }
     for it in &batch.touched {
         db.run(&PUT_STAMP, &[&it.id, &signed(it.size), &signed(it.modified)])?;
@@ -323,7 +336,9 @@ fn try_open(home: &Home, key: Option<&Key>) -> Result<Option<Db>, Error> {
             if db.pragma("SELECT count(*) FROM sqlite_schema")? != "0" {
                 return Ok(());
             }
-            db.batch(SCHEMA)?;
+            for it in [SCHEMA, past::SCHEMA, near::SCHEMA] {
+                db.batch(it)?;
+            }
             db.batch(&format!("PRAGMA user_version = {VERSION}"))
         })?;
     }

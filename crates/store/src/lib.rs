@@ -60,7 +60,8 @@ pub use check::Finding;
 pub use error::Error;
 pub use filter::Filter;
 pub use graph::{
-    GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore, GraphTurn, remove_graph,
+    GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore, GraphTurn, NameRow,
+    NearRow, PastBatch, PastRow, TiesRow, remove_graph,
 };
 pub use history::{Entry, Step};
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use engine::{Indexed, Progress};
+use engine::{HistoryRead, Indexed, Progress};
 
 use super::Session;
 use crate::interrupt::stoppable;
@@ -38,8 +38,17 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
     drop(ticker);
     let done = res?;
     let code = u8::from(done.is_partial);
+    let took = start.elapsed();
+    let history = if done.is_partial {
+        HistoryRead::default()
+    } else {
+        let work = session.engine.index_history(&progress);
+        stoppable(work, || progress.stop()).await?
+    };
     if out.json {
-        out.data_json("indexed", wire::graph::indexed(&done));
+        let mut body = wire::graph::indexed(&done);
+        body["history"] = wire::graph::history(&history);
+        out.data_json("indexed", body);
         return Ok(code);
     }
     if done.is_partial {
@@ -48,7 +57,10 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
         out.hint("what was read is kept; `waylore index` goes on from there");
         return Ok(code);
     }
-    out.line(&said(&done, start.elapsed()));
+    out.line(&said(&done, took));
+    if history.n_commits > 0 {
+        out.line(&said_history(&history, start.elapsed().saturating_sub(took)));
+    }
     for (why, n) in &done.passed {
         out.say(&format!("passed over: {} ({why})", count(*n, "file", "files")));
     }
@@ -72,5 +84,19 @@ pub(crate) fn said(done: &Indexed, took: Duration) -> String {
         done.n_symbols,
         done.n_edges,
         size(done.size)
+    )
+}
+
+fn said_history(read: &HistoryRead, took: Duration) -> String {
+    let new = match read.n_new {
+        0 => "no new commits".to_owned(),
+        n => format!("{} read", count(n, "commit", "commits")),
+    };
+    let anew = if read.anew { ", all of them anew: the history was rewritten" } else { "" };
+    let partial = if read.is_partial { ", not to the end" } else { "" };
+    format!(
+        "{new}{anew}{partial} in {:.1} s: {} kept",
+        took.as_secs_f64(),
+        count(read.n_commits, "commit is", "commits are")
     )
 }

@@ -1,6 +1,6 @@
 //! Symbols and edges on the wire. Lines count from 1, fractions lie between 0 and 1.
 
-use engine::{Chunk, Freshness, Indexed, Mention, Neighbour, Symbol};
+use engine::{Chunk, Freshness, HistoryRead, Indexed, Mention, Neighbour, Symbol};
 use serde_json::{Value, json};
 
 pub(crate) fn symbol(it: &Symbol) -> Value {
@@ -55,4 +55,8 @@ pub(crate) fn indexed(it: &Indexed) -> Value {
         "gone": it.n_gone, "resolved": it.n_resolved, "unresolved_calls": it.n_unresolved,
         "foreign_calls": it.n_foreign, "passed_over": passed, "complete": !it.is_partial, "database_bytes": it.size,
     })
+}
+
+pub(crate) fn history(it: &HistoryRead) -> Value {
+    json!({ "new": it.n_new, "commits": it.n_commits, "anew": it.anew, "complete": !it.is_partial })
 }

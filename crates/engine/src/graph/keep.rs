@@ -29,7 +29,7 @@ pub(super) struct Taken {
 }
 
 impl Engine {
-    pub(super) fn graph_store(&self, id: ProjectId) -> GraphStore {
+    pub(crate) fn graph_store(&self, id: ProjectId) -> GraphStore {
         GraphStore::new(self.data().graph(id), self.config.key.clone())
     }
 }
@@ -94,6 +94,12 @@ pub(super) fn take(graph: &mut Graph, stamps: &mut Stamps, taken: Taken) -> Grap
 pub(super) fn resolved(graph: &Graph, ids: &[FileId]) -> Vec<(FileId, Vec<u8>, Vec<u8>)> {
     let bytes = |id: &FileId| graph.links(*id).map(|it| (*id, encode_edges(it), encode_keys(it)));
     ids.iter().filter_map(bytes).collect()
+}
+
+/// Which files each of some files refers to.
+pub(super) fn to_files(graph: &Graph, ids: &[FileId]) -> Vec<(FileId, Vec<(FileId, u32)>)> {
+    let links = |id: &FileId| graph.links(*id).map(|it| (*id, it.to_files(*id)));
+    ids.iter().filter_map(links).collect()
 }
 
 /// An atlas, and how many files wait to be resolved.

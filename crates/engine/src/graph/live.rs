@@ -116,6 +116,7 @@ impl Live {
         // A number that was free again may belong to another file by now.
         batch.gone.retain(|it| held.graph.path(*it).is_none());
         batch.resolved = keep::resolved(&held.graph, &updated.resolved);
+        batch.links = keep::to_files(&held.graph, &updated.resolved);
         if passed != held.passed {
             batch.passed = Some(passed.values().cloned().collect());
             held.passed = passed;

@@ -1,6 +1,7 @@
 //! Which files a task will touch, from what sessions and commits touched before.
 
-use observe::{Past, PastSession, Task};
+use ::graph::History;
+use observe::{FromCommits, Past, PastSession, Task};
 use store::Store;
 
 use crate::{Engine, Error};
@@ -19,7 +20,7 @@ impl Engine {
         };
         let sessions: Vec<PastSession> =
             known.into_iter().map(|(task, touched)| PastSession { task, touched }).collect();
-        let commits = source::commits(&self.place).unwrap_or_default();
+        let commits = from_commits(&self.past().await?, task, first);
         let tree = source::tracked(&self.place).unwrap_or_default();
         let past = Past { sessions: &sessions, commits: &commits, tree: &tree };
         let mut res = observe::prefetch(&Task { text: task, first }, &past, limit * 2);
@@ -27,5 +28,17 @@ impl Engine {
         res.retain(|it| source::exists(&self.place.root, it));
         res.truncate(limit);
         Ok(res)
+    }
+}
+
+/// What the history says about a task.
+fn from_commits(history: &History, task: &str, first: Option<&str>) -> FromCommits {
+    let file = first.and_then(|it| history.file(it));
+    let ties = file.and_then(|file| history.ties(|it| it == file).remove(&file));
+    let together = ties.map(|it| it.together).unwrap_or_default();
+    FromCommits {
+        together: together.into_iter().map(|it| (it.path, f64::from(it.strength))).collect(),
+        alike: history.alike(task),
+        busy: history.busy(),
     }
 }

@@ -40,7 +40,7 @@ pub struct Way {
 
 /// How much an edge counts for the next step, in thousandths. What is named in passing matters less
 /// than what is called.
-const fn weight(kind: EdgeKind) -> u32 {
+pub(crate) const fn weight(kind: EdgeKind) -> u32 {
     match kind {
         EdgeKind::Calls | EdgeKind::Instantiates | EdgeKind::Overrides => 1000,
         EdgeKind::Extends | EdgeKind::Implements => 950,

@@ -1,6 +1,6 @@
 //! What changed since, in repositories made by the real git.
 
-use waylore_source::{FileChange, changes, unmerged};
+use waylore_source::{CommitFile, FileChange, Renames, changes, commits_since, log, unmerged};
 
 use crate::fixture::Fixture;
 
@@ -57,4 +57,71 @@ fn a_commit_that_is_not_here_tells_nothing() {
     it.dir("plain");
     assert_eq!(changes(&it.locate("plain"), &"0".repeat(40)), None);
     assert_eq!(unmerged(&it.locate("plain")), None);
+}
+
+/// The commits after `since` as `subject: path <before` lines, oldest first.
+fn told(it: &Fixture, since: Option<&str>) -> Option<Vec<String>> {
+    let mut acc = Vec::new();
+    let whole = log(&it.locate("app"), since, 100, Renames::Similar, &mut |commit| {
+        let file = |it: &CommitFile| {
+            let before = it.before.as_ref().map_or(String::new(), |it| format!("<{it}"));
+            let new = if it.is_new { "+" } else { "" };
+            format!("{new}{}{before}", it.path)
+        };
+        let files: Vec<String> = commit.files.iter().map(file).collect();
+        acc.push(format!("{}: {}", commit.subject, files.join(" ")));
+        true
+    });
+    whole.map(|whole| {
+        assert!(whole);
+        acc
+    })
+}
+
+#[test]
+fn the_history_is_told_oldest_first_with_renames_and_from_anywhere() {
+    let it = Fixture::new();
+    it.repository("app", "one");
+    it.write("app/a.rs", &"a line that stays\n".repeat(20));
+    it.write("app/b.rs", "b\n");
+    it.git("app", "add .");
+    let second = it.commit("app", "two");
+    it.git("app", "mv a.rs moved.rs");
+    it.write("app/b.rs", "b2\n");
+    it.git("app", "add .");
+    it.commit("app", "three");
+    let all = ["two: +a.rs +b.rs", "three: b.rs moved.rs<a.rs"];
+    assert_eq!(told(&it, None).unwrap(), all);
+    assert_eq!(told(&it, Some(&second)).unwrap(), all[1..]);
+    assert_eq!(commits_since(&it.locate("app"), &second), Some(1));
+    let head = it.git("app", "rev-parse HEAD");
+    it.git("app", "reset --quiet --hard HEAD^");
+    assert_eq!(commits_since(&it.locate("app"), &head), None, "it was taken back");
+    assert_eq!(commits_since(&it.locate("app"), &"0".repeat(40)), None);
+    assert_eq!(told(&it, Some("--output=x")), None);
+    it.dir("plain");
+    assert_eq!(commits_since(&it.locate("plain"), &head), None);
+}
+
+#[test]
+fn whoever_has_heard_enough_ends_the_history() {
+    let it = Fixture::new();
+    it.repository("app", "one");
+    for name in ["a", "b", "c"] {
+        it.write(&format!("app/{name}"), name);
+        it.git("app", "add .");
+        it.commit("app", name);
+    }
+    let mut n = 0;
+    let whole = log(&it.locate("app"), None, 100, Renames::Similar, &mut |_| {
+        n += 1;
+        n < 2
+    });
+    assert_eq!((whole, n), (Some(false), 2));
+    let mut newest = Vec::new();
+    log(&it.locate("app"), None, 2, Renames::Similar, &mut |it| {
+        newest.push(it.subject);
+        true
+    });
+    assert_eq!(newest, ["b", "c"]);
 }
