@@ -57,7 +57,7 @@ pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
 pub use recall::{
     Answer, Because, Context, Coverage, Embedded, Hit, Occasion, Omitted, PassedOver, Placement,
-    Prose, Question, Reply,
+    Prose, Question, RecipeFound, Reply, StepAsked, StepContext, StepOffer, StopLimit,
 };
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use settings::{Form, SETTINGS, Setting, SettingScope, check_setting};
@@ -66,7 +66,10 @@ pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
 pub use ::graph::{Chunk, DefKind, EdgeKind, How, Neighbour, Symbol};
-pub use ::recall::{Class, Factors, PaidBy, Path, Purpose, Stage, Trace, Verdict, Without, tokens};
+pub use ::recall::decide::{Ground, Withheld};
+pub use ::recall::{
+    Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,
+};
 pub use agents::{Heard, Moment, hear, hook_answer};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,

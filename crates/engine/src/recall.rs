@@ -16,6 +16,8 @@ mod by_file;
 mod context;
 mod fate;
 mod likeness;
+mod pipeline;
+mod step;
 
 mod reply;
 
@@ -24,4 +26,6 @@ pub(crate) use book::Shared;
 pub(crate) use by_file::Branches;
 pub use context::{Context, Occasion, Omitted, Placement};
 pub use embed::{Coverage, Embedded};
+pub use pipeline::{RecipeFound, StopLimit};
 pub use reply::{Prose, Reply};
+pub use step::{StepAsked, StepContext, StepOffer};

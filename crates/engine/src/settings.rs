@@ -36,6 +36,7 @@ pub struct Setting {
 }
 
 const YES_OR_NO: Form = Form::OneOf(&["true", "false"]);
+const LEVELS: Form = Form::OneOf(&["cautious", "standard", "confident", "autonomous"]);
 const KEY_PLACES: Form = Form::OneOf(&["none", "keychain", "file", "passphrase"]);
 const VECTORS: Form = Form::OneOf(&["built-in", "ollama", "openai", "compatible", "voyage"]);
 const RERANKERS: Form = Form::OneOf(&["none", "cohere", "tei", "compatible", "ollama"]);
@@ -49,6 +50,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("memory.enabled",             "true",     YES_OR_NO,                         SettingScope::Any,  "whether anything is remembered in this project"),
     setting("remember.on_secret",         "refuse",   Form::OneOf(&["refuse", "redact"]), SettingScope::Any,  "what happens to a text that holds a secret"),
     setting("remember.on_duplicate",      "resolve",  Form::OneOf(&["resolve", "keep"]), SettingScope::Any,  "whether the same is merged and a contradiction supersedes"),
+    setting("trust.level",                "standard", LEVELS,                            SettingScope::Any,  "how far memory may speak unasked between steps; see the trust levels"),
     setting("list.limit",                 "20",       Form::Number,                      SettingScope::Any,  "how many memories a list shows"),
     setting("backup.every_days",          "1",        Form::Number,                      SettingScope::Any,  "how old the newest backup may be before `maintain` makes another"),
     setting("encryption.key",             "none",     KEY_PLACES,                        SettingScope::User, "where the key of encrypted data comes from"),

@@ -20,9 +20,11 @@ mod rank;
 mod score;
 mod verdict;
 
+pub mod decide;
 pub mod frame;
 mod pack;
 pub mod phase;
+pub mod pipeline;
 pub mod stale;
 mod tokens;
 
@@ -38,6 +40,7 @@ pub use lie::{Bearing, Lie, Prior};
 pub use lists::Plan;
 pub use nearest::{Near, nearest};
 pub use pack::{Brief, Item, Packed, PaidBy, Placed, Unpacked, pack};
+pub use pipeline::Pipeline;
 pub use purpose::{Purpose, PurposeRow};
 pub use rank::{Candidate, LeftOut, Ranked, rank};
 pub use score::{Factors, Standing, Volatility};

@@ -3,9 +3,11 @@
 //! Each type has first claim on its share; what a share does not use goes to the next best. What
 //! is chosen is laid out by file and rendered here, and lines add up exactly in [`tokens`], so what
 //! is counted is what is shown. Scores come in; nothing here changes an order or shortens a text.
+//! A stage of a pipeline has sections in place of types and files.
 
 use model::{MemoryType, PerMille, Phase, ProjectPath};
 
+use crate::pipeline::Section;
 use crate::tokens::tokens;
 use crate::{frame, phase};
 
@@ -19,6 +21,8 @@ pub struct Item {
     pub text: String,
     /// The files it is about, the most telling first.
     pub files: Vec<ProjectPath>,
+    /// Where it stands among the sections, when there are any.
+    pub section: usize,
 }
 
 /// What a context is made for.
@@ -32,6 +36,8 @@ pub struct Brief<'a> {
     pub foot: &'a str,
     /// Two memories at least this similar are not both shown; depends on the embedding model.
     pub duplicate: PerMille,
+    /// What the text is divided into; none divides it by file.
+    pub sections: &'static [Section],
 }
 
 /// A context, and what became of every item.
@@ -86,10 +92,15 @@ pub fn pack(
     let frame = tokens(&edge(brief.head)).saturating_add(tokens(&edge(brief.foot)));
     let room = brief.budget.saturating_sub(frame);
     let mut table = Table { brief, similar, left: room, places: ranked(items) };
-    let shares = row.shares.iter().map(|it| it.1).chain([row.other]);
-    let mut shares: Vec<u32> = shares.map(|it| share(room, it)).collect();
+    let by_type = row.shares.iter().map(|it| it.1).chain([row.other]);
+    let by_section = brief.sections.iter().map(|it| it.share);
+    let is_divided = !brief.sections.is_empty();
+    let shares: Vec<u16> = if is_divided { by_section.collect() } else { by_type.collect() };
+    let mut shares: Vec<u32> = shares.into_iter().map(|it| share(room, it)).collect();
     for i in 0..table.places.len() {
-        let share = &mut shares[phase::share_of(row, &table.places[i].item.kind)];
+        let item = table.places[i].item;
+        let of = if is_divided { item.section } else { phase::share_of(row, &item.kind) };
+        let Some(share) = shares.get_mut(of) else { continue };
         *share -= table.offer(i, *share, PaidBy::Share);
     }
     loop {
@@ -145,8 +156,14 @@ impl<'a> Table<'a> {
     }
 
     /// The file an item would stand under, one that has a heading before others, and what it would add.
+    /// In a section it stands under no file.
     fn home(&self, i: usize) -> (Option<&'a ProjectPath>, u32) {
         let Place { item, cost, .. } = &self.places[i];
+        if let Some(section) = self.brief.sections.get(item.section) {
+            let begun = self.chosen().any(|(it, _)| it.section == item.section);
+            let title = if begun { 0 } else { tokens(&line(section.title)) };
+            return (None, cost.saturating_add(title));
+        }
         let known = item.files.iter().find(|it| self.chosen().any(|(_, file)| file == Some(*it)));
         match known.or(item.files.first()) {
             Some(file) if known.is_none() => {
@@ -180,7 +197,9 @@ impl<'a> Table<'a> {
             match *fate {
                 Fate::Chosen { file, cost, paid_by } => {
                     let placed = Placed { key: item.key, file: file.cloned(), cost, paid_by };
-                    chosen.push((files.iter().position(|it| *it == file), *item, placed));
+                    let section = self.brief.sections.get(item.section).map(|_| item.section);
+                    let place = (section, files.iter().position(|it| *it == file));
+                    chosen.push((place, *item, placed));
                 }
                 Fate::Duplicate { of, similarity } => {
                     left_out.push((item.key, Unpacked::Duplicate { of, similarity }));
@@ -191,7 +210,7 @@ impl<'a> Table<'a> {
                 }
             }
         }
-        chosen.sort_by_key(|(file, ..)| *file);
+        chosen.sort_by_key(|(place, ..)| *place);
         let text = text(self.brief, &chosen);
         let used = tokens(&text);
         Packed { text, used, chosen: chosen.into_iter().map(|it| it.2).collect(), left_out }
@@ -204,7 +223,9 @@ fn text<T: PartialEq>(brief: &Brief<'_>, chosen: &[(T, &Item, Placed)]) -> Strin
     }
     let mut res = edge(brief.head);
     for group in chosen.chunk_by(|a, b| a.0 == b.0) {
-        res.extend(group[0].2.file.as_ref().map(heading));
+        let (_, first, placed) = &group[0];
+        res.extend(brief.sections.get(first.section).map(|it| line(it.title)));
+        res.extend(placed.file.as_ref().map(heading));
         res.extend(group.iter().map(|(_, item, _)| line(&item.text)));
     }
     res + &edge(brief.foot)
@@ -247,17 +268,20 @@ fn ranked(items: &[Item]) -> Vec<Place<'_>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Pipeline;
     use expect_test::{Expect, expect};
     use model::Kind;
     use proptest::prelude::*;
 
     fn item(key: u32, kind: Kind, score: f32, text: &str, files: &[&str]) -> Item {
         let files = files.iter().map(|it| ProjectPath::parse(it).unwrap()).collect();
-        Item { key, kind: MemoryType::Core(kind), score, text: text.to_owned(), files }
+        let (kind, text) = (MemoryType::Core(kind), text.to_owned());
+        Item { key, kind, score, text, files, section: 0 }
     }
 
     fn brief(phase: Phase, budget: u32) -> Brief<'static> {
-        Brief { phase, budget, head: "", foot: "", duplicate: PerMille::new(900) }
+        let duplicate = PerMille::new(900);
+        Brief { phase, budget, head: "", foot: "", duplicate, sections: &[] }
     }
 
     /// Shows what was packed, then what was not.
@@ -393,6 +417,30 @@ mod tests {
         );
     }
 
+    #[test]
+    fn sections_come_in_their_order_whatever_their_best_is_worth() {
+        let sections = Pipeline::Plan.row().sections;
+        let at = |section, it| Item { section, ..it };
+        let items = [
+            at(4, item(1, Kind::WorkUnitOutcome, 0.9, "- it failed", &["src/a.rs"])),
+            at(0, item(2, Kind::WorkflowRecipe, 0.1, "- one, two", &[])),
+            at(4, item(3, Kind::WorkUnitOutcome, 0.8, "- it worked", &[])),
+        ];
+        let brief = Brief { sections, ..brief(Phase::Define, 100) };
+        check(
+            &items,
+            &brief,
+            expect![[r"
+                Recipes that worked:
+                - one, two
+                Recent outcomes:
+                - it failed
+                - it worked
+                = 23 of 100
+            "]],
+        );
+    }
+
     fn items() -> impl Strategy<Value = Vec<Item>> {
         let text = prop_oneof![any::<String>(), "[a-z ]{0,120}", "[ -~\n]{0,60}"];
         let files = prop::collection::vec(0_u8..5, 0..3);
@@ -403,7 +451,8 @@ mod tests {
                     let files: Vec<String> =
                         files.iter().map(|it| format!("src/{it}.rs")).collect();
                     let files: Vec<&str> = files.iter().map(String::as_str).collect();
-                    item(key, Kind::ALL[kind], f32::from(score), &text, &files)
+                    let it = item(key, Kind::ALL[kind], f32::from(score), &text, &files);
+                    Item { section: kind % 4, ..it }
                 })
                 .collect()
         })
@@ -417,10 +466,12 @@ mod tests {
             budget in prop_oneof![0_u32..80, 0_u32..800],
             head in prop_oneof![Just(String::new()), any::<String>()],
             foot in "[a-z\n]{0,9}",
+            pipeline in prop::option::of(0..Pipeline::ALL.len()),
         ) {
             let similar = |a: u32, b: u32| (a % 100 == b % 100).then_some(PerMille::new(950));
+            let sections = pipeline.map_or(&[][..], |it| Pipeline::ALL[it].row().sections);
             let brief =
-                Brief { head: &head, foot: &foot, ..brief(Phase::ALL[phase], budget) };
+                Brief { head: &head, foot: &foot, sections, ..brief(Phase::ALL[phase], budget) };
             let packed = pack(&items, &brief, &similar);
 
             prop_assert!(packed.used <= budget);

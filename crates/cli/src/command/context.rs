@@ -1,8 +1,11 @@
 //! `waylore context`.
 
+mod pipeline;
+mod step;
+
 use std::path::PathBuf;
 
-use engine::{Context, Occasion, Omitted, PaidBy};
+use engine::{Context, Occasion, Omitted, PaidBy, Pipeline};
 use model::Phase;
 use serde_json::json;
 
@@ -27,6 +30,11 @@ enum WhichContext {
     File(FileArgs),
     Files(FilesArgs),
     Siblings(SiblingsArgs),
+    Plan(pipeline::PlanArgs),
+    Qa(pipeline::QaArgs),
+    Recovery(pipeline::RecoveryArgs),
+    Spec(pipeline::SpecArgs),
+    Step(step::StepArgs),
 }
 
 /// Print what an agent should know when it begins
@@ -127,6 +135,17 @@ pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Res
         }
         WhichContext::Files(args) => return files(args, session).await,
         WhichContext::Siblings(args) => return siblings(args, session),
+        WhichContext::Plan(args) => {
+            args.about.context(Pipeline::Plan, String::new(), session).await?
+        }
+        WhichContext::Qa(args) => args.about.context(Pipeline::Qa, String::new(), session).await?,
+        WhichContext::Recovery(args) => {
+            args.about.context(Pipeline::Recovery, args.report()?, session).await?
+        }
+        WhichContext::Spec(args) => {
+            args.about.context(Pipeline::Spec, String::new(), session).await?
+        }
+        WhichContext::Step(args) => return step::run(args, session).await,
     };
     for notice in &context.notices {
         session.output.warn(notice);

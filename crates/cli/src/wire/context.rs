@@ -1,6 +1,6 @@
 //! Contexts on the wire: the text, and what became of every memory that was looked at.
 
-use engine::{Context, Omitted, PaidBy, Placement};
+use engine::{Context, Omitted, PaidBy, Placement, StepContext, StepOffer};
 use serde_json::{Value, json};
 
 use super::answer::{hit_json, passed_over_json, verdict_json};
@@ -30,9 +30,31 @@ pub(crate) fn context_json(context: &Context, explain: bool) -> Value {
     res
 }
 
+/// The fields of what is said between two steps.
+pub(crate) fn step_json(context: &StepContext, explain: bool) -> Value {
+    let offer = |it: &StepOffer| json!({ "word": it.word, "ground": it.ground.slug() });
+    let mut res = json!({
+        "text": context.text,
+        "used": context.used,
+        "spent": context.spent,
+        "ground": context.ground.map(engine::Ground::slug),
+        "said": context.said.iter().map(offer).collect::<Vec<_>>(),
+    });
+    if explain {
+        let left_out = context.left_out.iter().map(|(it, why)| {
+            let mut res = offer(it);
+            res["why"] = json!(why.slug());
+            res
+        });
+        res["left_out"] = left_out.collect();
+    }
+    res
+}
+
 fn placement_json(placement: &Placement) -> Value {
     let mut res = hit_json(&placement.hit);
     res["under_file"] = json!(placement.file.as_ref().map(model::ProjectPath::as_str));
+    res["under_heading"] = json!(placement.section);
     res["tokens"] = json!(placement.cost);
     res["paid_by"] = json!(match placement.paid_by {
         PaidBy::Share => "share",

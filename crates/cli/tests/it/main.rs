@@ -24,6 +24,7 @@ mod kill;
 mod learning;
 mod manners;
 mod notebook;
+mod pipelines;
 mod providers;
 mod settings;
 mod watching;

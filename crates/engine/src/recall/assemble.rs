@@ -3,7 +3,9 @@
 use std::collections::{HashMap, HashSet};
 
 use model::{Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath};
-use recall::{Brief, Item, Purpose, Stage, Unpacked, Without, frame, pack, phase, stale, tokens};
+use recall::{
+    Brief, Item, Purpose, Stage, Unpacked, Without, frame, pack, phase, pipeline, stale, tokens,
+};
 use store::WARNING_KINDS;
 
 use super::ask::{Hit, PassedOver};
@@ -18,6 +20,8 @@ const CHECKED: usize = 60;
 const PER_TYPE: usize = 12;
 /// Puts warnings about the files at hand before everything; scores are a few units at most.
 const FIRST: f32 = 100.0;
+/// How many characters of a report are kept: who failed knows it, and it is there to be told from others.
+const REPORT: usize = 1_200;
 
 /// Stands before the errors to expect.
 const EXPECTED: &str = "What failed in earlier sessions here, command and answer:";
@@ -50,6 +54,10 @@ impl Engine {
             hits.into_iter().partition(|it| !occasion.general || is_general(&it.shown.memory));
         let special = special.into_iter();
         pool.left_out.extend(special.map(|it| (it, Omitted::PassedOver(PassedOver::Special))));
+        let (hits, misplaced): (Vec<Hit>, Vec<Hit>) =
+            hits.into_iter().partition(|it| self.has_place(&it.shown.memory, occasion));
+        let misplaced = misplaced.into_iter();
+        pool.left_out.extend(misplaced.map(|it| (it, Omitted::PassedOver(PassedOver::OutOfPhase))));
         let hits = best_first(hits);
         let (hits, beyond) = within_reach(hits);
         let fates = self.fates(&hits).await;
@@ -92,16 +100,20 @@ impl Engine {
                 key,
                 kind: group[0].hit.shown.memory.kind.clone(),
                 score: group[0].hit.score + if warns(&group[0], occasion) { FIRST } else { 0.0 },
-                text: self.lines(group, occasion.full).join("\n"),
+                text: self.lines(group, occasion).join("\n"),
                 files: group[0].files.clone(),
+                section: self.section(&group[0].hit.shown.memory, occasion).unwrap_or_default(),
             })
             .collect();
+        let sections = occasion.pipeline.map_or(&[][..], |it| it.row().sections);
+        let foot = foot(&occasion.report);
         let brief = Brief {
             phase: occasion.phase,
             budget: budget - outlook.cost,
             head: frame::HEAD,
-            foot: frame::FOOT,
+            foot: &foot,
             duplicate: likeness.duplicate(),
+            sections,
         };
         let similar =
             |a: u32, b: u32| similarity(&groups[a as usize], &groups[b as usize], likeness);
@@ -114,16 +126,15 @@ impl Engine {
         let mut placed = Vec::new();
         for it in &packed.chosen {
             let group = &groups[it.key as usize];
-            let costs: Vec<u32> = self
-                .lines(group, occasion.full)
-                .iter()
-                .map(|line| tokens(&format!("{line}\n")))
-                .collect();
+            let lines = self.lines(group, occasion);
+            let costs: Vec<u32> = lines.iter().map(|it| tokens(&format!("{it}\n"))).collect();
+            let section = self.section(&group[0].hit.shown.memory, occasion);
             let heading = it.cost.saturating_sub(costs.iter().sum());
             for (nth, (entry, cost)) in group.iter().zip(costs).enumerate() {
                 placed.push(Placement {
                     hit: entry.hit.clone(),
                     file: it.file.clone(),
+                    section: section.and_then(|it| Some(sections.get(it)?.title)),
                     cost: cost + if nth == 0 { heading } else { 0 },
                     paid_by: it.paid_by,
                 });
@@ -148,8 +159,24 @@ impl Engine {
     }
 
     /// The members of a group as they are shown.
-    fn lines(&self, group: &Group, full: bool) -> Vec<String> {
-        group.iter().map(|it| self.line(&it.hit, full, &it.remarks)).collect()
+    fn lines(&self, group: &Group, occasion: &Occasion) -> Vec<String> {
+        let line = |it: &Entry| match occasion.pipeline {
+            Some(_) if !occasion.full => {
+                let memory = &it.hit.shown.memory;
+                self.note(memory, &pipeline::said(memory), &it.remarks)
+            }
+            _ => self.line(&it.hit, occasion.full, &it.remarks),
+        };
+        group.iter().map(line).collect()
+    }
+
+    /// Whether a context has a place for a memory; only one with sections may have none.
+    fn has_place(&self, memory: &Memory, occasion: &Occasion) -> bool {
+        occasion.pipeline.is_none() || self.section(memory, occasion).is_some()
+    }
+
+    fn section(&self, memory: &Memory, occasion: &Occasion) -> Option<usize> {
+        occasion.pipeline?.section_of(memory, self.now)
     }
 
     /// A memory as a model is shown it: its summary, or the whole text.
@@ -202,6 +229,17 @@ impl Outlook {
         let before = block.trim_end().strip_suffix(frame::FOOT).unwrap_or(frame::HEAD);
         format!("{}\n{EXPECTED}\n{}\n{}", before.trim_end(), self.lines, frame::FOOT)
     }
+}
+
+/// The end of a block, behind what was reported as failed, if anything was.
+fn foot(report: &str) -> String {
+    let report = frame::neutral(report);
+    if report.is_empty() {
+        return frame::FOOT.to_owned();
+    }
+    let cut: String = report.chars().take(REPORT).collect();
+    let more = if cut.len() < report.len() { " …" } else { "" };
+    format!("The report that failed:\n    {cut}{more}\n{}", frame::FOOT)
 }
 
 /// Whether a memory concerns any work, whichever file it is in.

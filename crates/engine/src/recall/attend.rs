@@ -103,7 +103,7 @@ impl Engine {
     }
 
     /// A memory in full, or its summary where that would be too long.
-    fn told(&self, memory: &Memory) -> String {
+    pub(super) fn told(&self, memory: &Memory) -> String {
         let whole = self.note(memory, &memory.content, &[]);
         if whole.len() <= LONG { whole } else { self.note(memory, &memory.summary, &[]) }
     }

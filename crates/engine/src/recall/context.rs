@@ -5,7 +5,7 @@ use std::collections::HashSet;
 
 use model::{DAY, Kind, Memory, MemoryId, Phase, ProjectPath, Status, age, current_confidence};
 use recall::{
-    Candidate, Class, Factors, Fused, PaidBy, Purpose, Standing, Verdict, Without, phase,
+    Candidate, Class, Factors, Fused, PaidBy, Pipeline, Purpose, Standing, Verdict, Without, phase,
 };
 use store::{Filter, WARNING_KINDS};
 
@@ -32,15 +32,36 @@ pub struct Occasion {
     pub general: bool,
     /// What failed in earlier sessions is told as well, when nobody said what is to be done.
     pub outlook: bool,
+    /// The modules the task is about.
+    pub modules: Vec<String>,
+    /// The stage of a pipeline that asks; its sections are what the text is divided into.
+    pub pipeline: Option<Pipeline>,
+    /// What said that the work failed; stands behind the notes, when there are any.
+    pub report: String,
 }
 
 impl Occasion {
     /// Nothing is known but the phase.
     pub fn of(phase: Phase) -> Self {
-        let (task, files, without) = (String::new(), Vec::new(), Without::default());
-        let already_shown = HashSet::new();
-        let (budget, full, general, outlook) = (None, false, false, true);
-        Self { task, files, phase, budget, full, without, already_shown, general, outlook }
+        Self {
+            task: String::new(),
+            files: Vec::new(),
+            phase,
+            budget: None,
+            full: false,
+            without: Without::default(),
+            already_shown: HashSet::new(),
+            general: false,
+            outlook: true,
+            modules: Vec::new(),
+            pipeline: None,
+            report: String::new(),
+        }
+    }
+
+    /// Nothing is known but the stage that asks.
+    pub fn for_pipeline(pipeline: Pipeline) -> Self {
+        Self { pipeline: Some(pipeline), ..Self::of(pipeline.row().phase) }
     }
 }
 
@@ -71,6 +92,8 @@ pub struct Placement {
     pub hit: Hit,
     /// The file it stands under.
     pub file: Option<ProjectPath>,
+    /// The heading it stands under, in a context of a pipeline.
+    pub section: Option<&'static str>,
     /// Tokens it added.
     pub cost: u32,
     pub paid_by: PaidBy,
@@ -127,7 +150,7 @@ impl Engine {
         let mut pool = if occasion.task.trim().is_empty() {
             Pool::of(self.listed(&valued(occasion.phase), occasion, Purpose::Start).await?)
         } else {
-            self.related(occasion).await?
+            self.related(&occasion.task, None, occasion).await?
         };
         let of_kind = |file: &ProjectPath, kind: Kind| {
             let kind = Some(kind.slug().to_owned());
@@ -151,11 +174,17 @@ impl Engine {
         self.assemble(occasion, Purpose::File, pool).await
     }
 
-    /// What relates to the task.
-    async fn related(&self, occasion: &Occasion) -> Result<Pool, Error> {
+    /// What relates to a text, of one type or of any.
+    pub(super) async fn related(
+        &self,
+        text: &str,
+        kind: Option<Kind>,
+        occasion: &Occasion,
+    ) -> Result<Pool, Error> {
+        let kind = kind.map(|it| it.slug().to_owned());
         let question = Question {
-            text: occasion.task.clone(),
-            filter: live(ASKED),
+            text: text.to_owned(),
+            filter: Filter { kind, ..live(ASKED) },
             reach: None,
             phase: Some(occasion.phase),
             purpose: Purpose::Start,
@@ -176,7 +205,7 @@ impl Engine {
     }
 
     /// Memories that pass any of the filters, weighed as if all were equally relevant.
-    async fn listed(
+    pub(super) async fn listed(
         &self,
         filters: &[Filter],
         occasion: &Occasion,
@@ -219,7 +248,7 @@ impl Engine {
 }
 
 impl Pool {
-    fn of(hits: Vec<Hit>) -> Self {
+    pub(super) fn of(hits: Vec<Hit>) -> Self {
         let (left_out, notices) = (Vec::new(), Vec::new());
         let (class, verdict, outlook) = (None, Verdict::Open, String::new());
         Self { hits, left_out, class, verdict, notices, outlook }
@@ -227,7 +256,7 @@ impl Pool {
 }
 
 /// Only what nobody has doubts about.
-fn live(limit: u32) -> Filter {
+pub(super) fn live(limit: u32) -> Filter {
     Filter { statuses: vec![Status::Live], ..Filter::standing(limit) }
 }
 
