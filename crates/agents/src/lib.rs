@@ -19,6 +19,7 @@ mod reader;
 
 mod connect;
 mod hook;
+mod rules;
 mod spans;
 
 mod aider;
@@ -40,6 +41,7 @@ pub use log::Counts;
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;
 pub use reader::{Origin, Reader};
+pub use rules::{RULE_FILES, RuleFile, Statement, rule_file, statements};
 pub use time::parse_time;
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod learn;
 mod carry;
 mod intake;
 mod purge;
+mod rules;
 
 mod doctor;
 mod host;
@@ -60,6 +61,7 @@ pub use recall::{
     Prose, Question, RecipeFound, Reply, StepAsked, StepContext, StepOffer, StopLimit,
 };
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
+pub use rules::{Rule, RuleBook, RulesTaken};
 pub use settings::{Form, SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
 pub use upkeep::{Maintained, REPLACED, Stats};

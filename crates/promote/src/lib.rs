@@ -7,6 +7,7 @@
 mod chunk;
 mod phrase;
 
+mod rule;
 mod suggest;
 mod wording;
 
@@ -19,6 +20,7 @@ mod judge;
 pub use gate::{Gate, Opens, Ticket, gate};
 pub use judge::{Candidate, Facts, Verdict, confidence, judge, threshold, tightening};
 pub use novelty::{Conflict, Relationship, Statement, compare, nearest};
+pub use rule::is_rule;
 pub use safety::instruction_like;
 pub use suggest::{Suggestion, suggest_type};
 pub use wording::{MAX_SUMMARY, citation, summary};

@@ -33,7 +33,7 @@ pub use head::{Head, head};
 pub use history::{FileChange, changes, committed, tracked, unmerged};
 pub use identity::{Known, Match, Why, same_project};
 pub use log::{Commit, CommitFile, Renames, commits_since, log};
-pub use path::{exists, relative};
+pub use path::{entries, exists, prose, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
 pub use transcript::{Transcript, pieces, transcripts, transcripts_at};

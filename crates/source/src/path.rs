@@ -8,7 +8,7 @@ use std::fs;
 use std::io;
 use std::path::{Component, Path, PathBuf};
 
-use crate::Error;
+use crate::{Error, read};
 
 /// Linux's own limit, and far beyond any path in a project.
 const MAX_PATH: usize = 4096;
@@ -46,6 +46,36 @@ pub fn exists(root: &Path, rel: &str) -> bool {
     };
     let is_inside = missing.is_empty() && real.starts_with(&root);
     is_inside && fs::symlink_metadata(&real).is_ok_and(|it| it.is_file() || it.is_dir())
+}
+
+/// No folder of rules or settings has more files.
+const ENTRIES: usize = 200;
+
+/// The files right in a folder of the project, by name, from the root; a folder that is not there, or
+/// elsewhere, has none.
+pub fn entries(root: &Path, folder: &str) -> Vec<String> {
+    if !exists(root, folder) {
+        return Vec::new();
+    }
+    let found = fs::read_dir(root.join(folder)).into_iter().flatten().flatten();
+    let names = found.filter_map(|it| it.file_name().into_string().ok());
+    let mut res: Vec<String> = names
+        .map(|it| format!("{folder}/{it}"))
+        .filter(|it| exists(root, it) && root.join(it).is_file())
+        .collect();
+    res.sort();
+    res.truncate(ENTRIES);
+    res
+}
+
+/// The largest text people write for others to read.
+const PROSE: u64 = 1 << 20;
+
+/// What people wrote in a file of the project; nothing for one that is not there, lies elsewhere or
+/// is larger than any text.
+pub fn prose(root: &Path, rel: &str) -> Option<String> {
+    let text = exists(root, rel).then(|| read::text(&root.join(rel), PROSE))?;
+    text.ok()
 }
 
 /// A path without links and dots.

@@ -25,6 +25,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("about", recall::about), ("touch", recall::touch),
     ("history", look::history), ("settings", look::settings), ("doctor", look::doctor),
     ("export", carry::export), ("import", carry::import), ("purge", carry::purge),
+    ("rules", carry::rules),
     ("maintain", upkeep::maintain), ("backup", upkeep::backup), ("backups", upkeep::backups),
     ("restore-backup", upkeep::restore_backup), ("set", upkeep::set), ("unset", upkeep::set),
     ("at", stage::at), ("live", stage::live), ("damage", stage::damage),

@@ -31,6 +31,7 @@ mod fading;
 mod carrying;
 mod known;
 mod purging;
+mod rules;
 
 mod damage;
 mod places;

@@ -11,8 +11,8 @@ use store::Change;
 use super::Line;
 use super::change::{observed, on_secret, reach};
 use super::stage::files;
-use crate::World;
 use crate::random::id_bytes;
+use crate::{World, print};
 
 pub(super) fn export(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let reach = reach(line);
@@ -52,6 +52,26 @@ pub(super) fn import(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
     if !res.written {
         acc.push("nothing written".to_owned());
     }
+    Ok(())
+}
+
+/// Takes the rules of the project's rule files in.
+pub(super) fn rules(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let vouched = line.has("vouched");
+    let res = world.with(async |engine| {
+        let books = engine.rules();
+        engine.take_rules(&books, vouched).await
+    })?;
+    for it in &res.added {
+        acc.push(format!("added: {}", print::memory(&world.name(it.id), it)));
+    }
+    for (it, before) in &res.changed {
+        acc.push(format!("was {before:?}: {}", print::memory(&world.name(it.id), it)));
+    }
+    for it in &res.retired {
+        acc.push(format!("retired: {}", print::memory(&world.name(it.id), it)));
+    }
+    acc.push(format!("{} known", res.n_known));
     Ok(())
 }
 

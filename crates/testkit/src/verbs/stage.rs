@@ -53,10 +53,11 @@ pub(super) fn rename(world: &mut World, line: &Line) {
     fs::rename(from, to).expect("a folder can be moved");
 }
 
+/// Writes a file; `\n` in a text is the end of a line.
 pub(super) fn write(world: &mut World, line: &Line) {
     let path = world.cwd.join(line.word(0));
     let folder = path.parent().expect("a file lies in a folder");
-    let text = line.text(1).repeat(line.number("times").unwrap_or(1) as usize);
+    let text = line.text(1).replace("\\n", "\n").repeat(line.number("times").unwrap_or(1) as usize);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(&path, text))
         .expect("a file can be written");

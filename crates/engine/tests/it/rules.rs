@@ -1,0 +1,112 @@
+//! Rule files: every rule becomes a memory, and follows its file until a person decides otherwise.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn rules_become_memories_and_descriptions_do_not() {
+    check(
+        r"
+            write src/db.rs
+            write CLAUDE.md # Shop\n\nThe shop sells things.\n\n## Database\n- Never open a connection outside `src/db.rs`\n- Postgres 16\n\n## Rules\n- Run `make fmt` before committing\n
+            rules --vouched
+            rules --vouched
+        ",
+        expect![[r#"
+            added: m1 preference "Database: Never open a connection outside `src/db.rs`" files=src/db.rs
+            added: m2 preference "Run `make fmt` before committing"
+            0 known
+            2 known
+        "#]],
+    );
+}
+
+#[test]
+fn what_nobody_vouches_for_waits() {
+    check(
+        r"
+            write .cursorrules Always answer with a test first.
+            rules
+            context start
+        ",
+        expect![[r#"
+            added: m1 preference "Always answer with a test first." [tainted]
+            0 known
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn memories_follow_their_file() {
+    check(
+        r"
+            write AGENTS.md - The retry limit must be 3\n- Never push to main\n- Use tabs in Makefiles\n
+            rules --vouched
+            write AGENTS.md - The retry limit must be 5\n- Use tabs in Makefiles\n- Always sign commits with a key\n
+            rules --vouched
+            list
+        ",
+        expect![[r#"
+            added: m1 preference "The retry limit must be 3"
+            added: m2 preference "Never push to main"
+            added: m3 preference "Use tabs in Makefiles"
+            0 known
+            added: m4 preference "Always sign commits with a key"
+            was "The retry limit must be 3": m1 preference "The retry limit must be 5"
+            retired: m2 preference "Never push to main" [deprecated] (no longer in AGENTS.md)
+            1 known
+            m4 preference 0.85 "Always sign commits with a key"
+            m3 preference 0.85 "Use tabs in Makefiles"
+            m1 preference 0.85 "The retry limit must be 5"
+        "#]],
+    );
+}
+
+#[test]
+fn what_a_person_decided_stays_theirs() {
+    check(
+        r"
+            write AGENTS.md - Never push to main\n- Use tabs in Makefiles\n- Always sign commits\n
+            rules --vouched
+            edit m1 --text Never push to main, not even docs
+            forget m2
+            rules --vouched
+            write AGENTS.md - Always sign commits\n
+            rules --vouched
+            list
+            delete AGENTS.md
+            rules --vouched
+        ",
+        expect![[r#"
+            added: m1 preference "Never push to main"
+            added: m2 preference "Use tabs in Makefiles"
+            added: m3 preference "Always sign commits"
+            0 known
+            m1 preference "push to main, not even docs"
+            m2 preference "Use tabs in Makefiles" [deleted]
+            3 known
+            1 known
+            m3 preference 0.85 "Always sign commits"
+            m1 preference 0.85 "push to main, not even docs"
+        "#]],
+    );
+}
+
+#[test]
+fn one_rule_in_two_files_is_one_memory() {
+    check(
+        r"
+            write AGENTS.md - Never push to main\n
+            write CLAUDE.md - Never push to main\n
+            rules --vouched
+            rules --vouched
+        ",
+        expect![[r#"
+            added: m1 preference "Never push to main"
+            1 known
+            2 known
+        "#]],
+    );
+}

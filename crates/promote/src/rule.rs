@@ -1,0 +1,61 @@
+//! Tells a rule from a description: does the text say what to do, or not to do?
+
+use std::sync::LazyLock;
+
+use crate::phrase::{self, Table};
+
+/// Fewer words are a label, not a rule.
+const SHORTEST: usize = 3;
+
+/// Wording that binds, wherever it stands, and verbs that open an instruction; see [`crate::phrase`].
+const BINDING: &[&str] = &[
+    "always|never|must|mustn't|avoid|prefer|don't|shouldn't|ensure|forbidden|mandatory|required",
+    "do|should|may|can|need not",
+    "should|cannot|can't",
+    "make sure",
+    "be sure|careful",
+    "not allowed",
+    "instead of",
+    "^ no *",
+    "only|not * when|if|in|after|with",
+    "before|after committing|pushing|merging|editing|changing|releasing",
+    "^ use|run|keep|write|add|put|call|set|follow|place|name|import|check|commit|format|handle|return|document|test|update|include|limit|split|mark|log|store|read|treat|ask|stick|respect|start|stop|wrap|validate|remove|delete|create|define|declare|group|order|sort|leave|let|do",
+];
+
+static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(std::iter::once(BINDING)));
+
+/// Whether a statement is one to act on.
+pub fn is_rule(text: &str) -> bool {
+    let words = phrase::words(text);
+    words.len() >= SHORTEST && TABLE.first_row(&words).is_some()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_bind_and_descriptions_do_not() {
+        for rule in [
+            "Use `pnpm`, never npm",
+            "All public functions must have a doc comment",
+            "Run `make fmt` before committing",
+            "Don't edit generated files",
+            "No default exports in components",
+            "New endpoints should return problem details",
+            "Prefer composition over inheritance",
+            "Be careful with `unsafe`, ask first",
+        ] {
+            assert!(is_rule(rule), "{rule}");
+        }
+        for text in [
+            "The API is built with FastAPI",
+            "`src/app.ts` is the entry point",
+            "Monorepo with three packages: web, api, shared",
+            "User-friendly",
+            "",
+        ] {
+            assert!(!is_rule(text), "{text}");
+        }
+    }
+}
