@@ -254,8 +254,7 @@ mod tests {
 
     #[test]
     fn hosts_read_their_own_files() {
-        let is_read_by =
-            |path, host| rule_file(path).is_some_and(|it| it.read_by.contains(&host));
+        let is_read_by = |path, host| rule_file(path).is_some_and(|it| it.read_by.contains(&host));
         assert!(is_read_by("CLAUDE.md", "claude-code") && !is_read_by("CLAUDE.md", "codex"));
         assert!(is_read_by(".cursor/rules/api.mdc", "cursor"));
         assert!(!is_read_by("README.md", "claude-code"));

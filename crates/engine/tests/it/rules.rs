@@ -90,6 +90,8 @@ fn what_a_person_decided_stays_theirs() {
             1 known
             m3 preference 0.85 "Always sign commits"
             m1 preference 0.85 "push to main, not even docs"
+            retired: m3 preference "Always sign commits" [deprecated] (no longer in AGENTS.md)
+            0 known
         "#]],
     );
 }
