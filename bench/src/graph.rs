@@ -196,7 +196,10 @@ fn index(root: &Path, files: &[(String, Lang)], threads: usize) -> (Graph, Kept)
     for ((path, _), (facts, outline, body, hash, size)) in files.iter().zip(read) {
         let Some(id) = graph.take(Change::Put { path: path.clone(), facts }) else { continue };
         let stamp = GraphStamp { id, path: path.clone(), size, modified: 0, hash: hash.to_vec() };
-        kept.push((GraphFile { stamp, outline, edges: None }, GraphBody { id, body, keys: None }));
+        kept.push((
+            GraphFile { stamp, outline, edges: None },
+            GraphBody { id, body, keys: None, precise: None },
+        ));
     }
     graph.settle(threads);
     for (file, body) in &mut kept {

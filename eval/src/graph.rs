@@ -96,12 +96,14 @@ pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
         return Ok(());
     };
     let samples = given("--show").and_then(|it| it.parse().ok()).unwrap_or(0);
-    let index = read_scip(&std::fs::read(&scip)?)
-        .ok_or_else(|| anyhow::anyhow!("`{scip}` is no SCIP index"))?;
+    let bytes = std::fs::read(&scip)?;
+    let index = read_scip(&bytes).ok_or_else(|| anyhow::anyhow!("`{scip}` is no SCIP index"))?;
     // Some tools write paths below the folder they were pointed at.
     let prefix = given("--prefix").unwrap_or_default();
-    let placed = |it: ScipFile| ScipFile { path: [prefix.as_str(), &it.path].concat(), ..it };
-    let index: Vec<ScipFile> = index.into_iter().map(placed).collect();
+    let mut index = index;
+    for it in &mut index {
+        it.path.insert_str(0, &prefix);
+    }
     measure(Path::new(&repo), &index, samples);
     Ok(())
 }
@@ -123,7 +125,7 @@ fn read(repo: &Path) -> (Graph, HashMap<String, Vec<u8>>) {
     (graph, texts)
 }
 
-fn measure(repo: &Path, index: &[ScipFile], samples: usize) {
+fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
     let (graph, texts) = read(repo);
     let (mut sure, mut all, mut strict) = (Score::default(), Score::default(), Score::default());
     let mut shown = 0;
@@ -207,7 +209,7 @@ fn is_callable(graph: &Graph, texts: &HashMap<String, Vec<u8>>, path: &str, at: 
 
 /// The index by place: what stands there, and where that is defined.
 fn truth(
-    index: &[ScipFile],
+    index: &[ScipFile<'_>],
     texts: &HashMap<String, Vec<u8>>,
 ) -> Vec<(String, HashMap<At, Truth>)> {
     let mut defined: HashMap<&str, (&str, At)> = HashMap::new();
@@ -216,20 +218,22 @@ fn truth(
         for it in
             file.occurrences.iter().filter(|it| it.is_definition && it.symbol.starts_with("local"))
         {
-            local.entry((&file.path, &it.symbol)).or_insert((it.line, it.column));
+            local.entry((&file.path, it.symbol)).or_insert((it.line, it.column));
         }
         for it in
             file.occurrences.iter().filter(|it| it.is_definition && !it.symbol.starts_with("local"))
         {
-            defined.entry(&it.symbol).or_insert((&file.path, (it.line, it.column)));
+            defined.entry(it.symbol).or_insert((&file.path, (it.line, it.column)));
         }
     }
     let mut by_file = Vec::new();
     for file in index.iter().filter(|it| texts.contains_key(&it.path)) {
         let mut places: HashMap<At, Truth> = HashMap::new();
         for it in file.occurrences.iter().filter(|it| !it.is_definition) {
-            let said = match judge(&it.symbol, &defined) {
-                Truth::Local(None) => Truth::Local(local.get(&(&file.path, &it.symbol)).copied()),
+            let said = match judge(it.symbol, &defined) {
+                Truth::Local(None) => {
+                    Truth::Local(local.get(&(file.path.as_str(), it.symbol)).copied())
+                }
                 other => other,
             };
             let known = places.entry((it.line, it.column)).or_insert_with(|| said.clone());

@@ -6,8 +6,10 @@ mod index;
 mod keep;
 mod live;
 mod plan;
+mod refine;
 
 pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
 pub use history::HistoryRead;
 pub use index::{CodeWatch, Indexed};
 pub use live::Pass;
+pub use refine::{Refined, read_index};

@@ -36,7 +36,8 @@ mod settings;
 mod upkeep;
 
 pub use crate::graph::{
-    CodeWatch, Dependency, Freshness, HistoryRead, Impact, Indexed, Link, Mention, Pass, Route,
+    CodeWatch, Dependency, Freshness, HistoryRead, Impact, Indexed, Link, Mention, Pass, Refined,
+    Route, read_index,
 };
 pub use admit::{Admitted, OnSecret};
 pub use carry::Package;

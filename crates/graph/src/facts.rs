@@ -90,7 +90,7 @@ impl Flags {
 }
 
 /// A place in the text: both count from 0, the column in bytes.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Pos {
     pub line: u32,
     pub column: u32,

@@ -19,6 +19,7 @@ mod history;
 mod lang;
 mod manifest;
 mod near;
+mod precise;
 mod resolve;
 mod scip;
 mod sketch;
@@ -37,8 +38,9 @@ pub use history::{
     encode_ties, hashes,
 };
 pub use lang::{Lang, extract, is_test_path, language};
+pub use precise::{Fitted, Precise, fit};
 pub use resolve::{
     Edge, EdgeKind, How, Links, Site, decode_edges, decode_keys, encode_edges, encode_keys,
 };
-pub use scip::{Occurrence, ScipFile, read_scip};
+pub use scip::{Encoding, Occurrence, ScipFile, read_scip};
 pub use world::{DefRef, FileId, Key};

@@ -6,22 +6,53 @@ use crate::facts::Reader;
 
 /// One file of a SCIP index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct ScipFile {
+pub struct ScipFile<'a> {
     pub path: String,
-    pub occurrences: Vec<Occurrence>,
+    pub encoding: Encoding,
+    pub occurrences: Vec<Occurrence<'a>>,
 }
 
-/// A symbol at a place. Columns count in the encoding of the tool, UTF-16 for most.
+/// In what the columns of a file count.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Encoding {
+    Bytes,
+    /// What most tools count in, and those mean that do not say.
+    #[default]
+    Utf16,
+    /// Characters.
+    Utf32,
+}
+
+impl Encoding {
+    /// A column in bytes; `None` if the line is not so long or it would cut a character.
+    pub(crate) fn bytes(self, line: &[u8], column: u32) -> Option<u32> {
+        let wanted = column as usize;
+        if self == Self::Bytes || line.is_ascii() {
+            return (wanted <= line.len()).then_some(column);
+        }
+        let text = std::str::from_utf8(line).ok()?;
+        let mut at = 0;
+        for (i, it) in text.char_indices() {
+            if at >= wanted {
+                return (at == wanted).then(|| crate::sketch::index(i));
+            }
+            at += if self == Self::Utf16 { it.len_utf16() } else { 1 };
+        }
+        (at == wanted).then(|| crate::sketch::index(text.len()))
+    }
+}
+
+/// A symbol at a place.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Occurrence {
+pub struct Occurrence<'a> {
     pub line: u32,
     pub column: u32,
-    pub symbol: String,
+    pub symbol: &'a str,
     pub is_definition: bool,
 }
 
 /// Reads an index; `None` if the bytes are none.
-pub fn read_scip(bytes: &[u8]) -> Option<Vec<ScipFile>> {
+pub fn read_scip(bytes: &[u8]) -> Option<Vec<ScipFile<'_>>> {
     let mut res = Vec::new();
     fields(bytes, |number, field| {
         if let (2, Field::Bytes(it)) = (number, field) {
@@ -32,12 +63,14 @@ pub fn read_scip(bytes: &[u8]) -> Option<Vec<ScipFile>> {
     Some(res)
 }
 
-fn document(bytes: &[u8]) -> Option<ScipFile> {
+fn document(bytes: &[u8]) -> Option<ScipFile<'_>> {
     let mut res = ScipFile::default();
     fields(bytes, |number, field| {
         match (number, field) {
             (1, Field::Bytes(it)) => res.path = String::from_utf8(it.to_vec()).ok()?,
             (2, Field::Bytes(it)) => res.occurrences.push(occurrence(it)?),
+            (6, Field::Number(1)) => res.encoding = Encoding::Bytes,
+            (6, Field::Number(3)) => res.encoding = Encoding::Utf32,
             _ => {}
         }
         Some(())
@@ -45,7 +78,7 @@ fn document(bytes: &[u8]) -> Option<ScipFile> {
     Some(res)
 }
 
-fn occurrence(bytes: &[u8]) -> Option<Occurrence> {
+fn occurrence(bytes: &[u8]) -> Option<Occurrence<'_>> {
     let mut res = Occurrence::default();
     fields(bytes, |number, field| {
         match (number, field) {
@@ -53,7 +86,7 @@ fn occurrence(bytes: &[u8]) -> Option<Occurrence> {
                 let mut range = Reader(it);
                 (res.line, res.column) = (range.small()?, range.small()?);
             }
-            (2, Field::Bytes(it)) => res.symbol = String::from_utf8(it.to_vec()).ok()?,
+            (2, Field::Bytes(it)) => res.symbol = std::str::from_utf8(it).ok()?,
             (3, Field::Number(it)) => res.is_definition = it & 1 == 1,
             _ => {}
         }

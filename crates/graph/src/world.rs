@@ -16,6 +16,7 @@ pub(crate) use names::{LIST, Name, Names};
 
 use crate::facts::Facts;
 use crate::fast::FastHasher;
+use crate::precise::Precise;
 
 /// A file's number; it keeps it for as long as it is there.
 pub type FileId = u32;
@@ -113,6 +114,13 @@ impl World {
         }
         self.files[slot] = Some(entry);
         changed
+    }
+
+    /// Adds what a precise index says of a file's references; forgotten when the file is put anew.
+    pub(crate) fn refine(&mut self, id: FileId, precise: Option<Precise>) {
+        if let Some(entry) = self.files.get_mut(id as usize).and_then(Option::as_mut) {
+            entry.precise = precise.filter(|it| !it.is_empty()).map(Box::new);
+        }
     }
 
     /// Takes a file away; the keys whose answer changes by that.

@@ -40,6 +40,11 @@ pub use transcript::{Transcript, pieces, transcripts, transcripts_at};
 pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, files_among, stamp};
 pub use watch::{Seen, StopWatch, Watch};
 
+/// The whole of a regular file of at most `limit` bytes.
+pub fn bytes(path: &std::path::Path, limit: u64) -> Result<Vec<u8>, Error> {
+    read::bytes(path, limit).map_err(|it| Error::reading(path, it))
+}
+
 /// What the caller has to do about a path that could not be used.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {

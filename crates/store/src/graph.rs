@@ -22,21 +22,21 @@ pub use near::NearRow;
 pub use past::{NameRow, PastBatch, PastRow, TiesRow};
 
 /// Grows with every change of the tables or of the bytes in them.
-const VERSION: i64 = 2;
+const VERSION: i64 = 3;
 
 const SCHEMA: &str = "
     CREATE TABLE files (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL,
         hash BLOB NOT NULL, outline BLOB NOT NULL, edges BLOB
     ) STRICT;
-    CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, keys BLOB) STRICT;
+    CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, keys BLOB, precise BLOB) STRICT;
     CREATE TABLE passed (path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
     CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 ";
 
 const FILES: Query =
     local("graph_files", "SELECT id, path, size, modified, hash, outline, edges FROM files");
-const BODIES: Query = local("graph_bodies", "SELECT id, body, keys FROM bodies");
+const BODIES: Query = local("graph_bodies", "SELECT id, body, keys, precise FROM bodies");
 const STAMPS: Query = local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
 const PASSED: Query =
     local("graph_passed", "SELECT path, size, modified, reason FROM passed ORDER BY path");
@@ -46,10 +46,14 @@ const PUT_FILE: Query = local(
     "INSERT INTO files (id, path, size, modified, hash, outline, edges) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
      ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6, edges = ?7",
 );
-const PUT_BODY: Query =
-    local("graph_put_body", "INSERT OR REPLACE INTO bodies (id, body, keys) VALUES (?1, ?2, ?3)");
+const PUT_BODY: Query = local(
+    "graph_put_body",
+    "INSERT OR REPLACE INTO bodies (id, body, keys, precise) VALUES (?1, ?2, ?3, ?4)",
+);
 const PUT_EDGES: Query = local("graph_put_edges", "UPDATE files SET edges = ?2 WHERE id = ?1");
 const PUT_KEYS: Query = local("graph_put_keys", "UPDATE bodies SET keys = ?2 WHERE id = ?1");
+const PUT_PRECISE: Query =
+    local("graph_put_precise", "UPDATE bodies SET precise = ?2 WHERE id = ?1");
 const PUT_STAMP: Query =
     local("graph_put_stamp", "UPDATE files SET size = ?2, modified = ?3 WHERE id = ?1");
 const DROP_FILE: Query = local("graph_drop_file", "DELETE FROM files WHERE id = ?1");
@@ -88,6 +92,8 @@ pub struct GraphBody {
     pub id: u32,
     pub body: Vec<u8>,
     pub keys: Option<Vec<u8>>,
+    /// What a precise index says of its references, as long as the file stays as it is.
+    pub precise: Option<Vec<u8>>,
 }
 
 /// A file that was passed over, and why.
@@ -107,6 +113,8 @@ pub struct GraphBatch {
     pub files: Vec<(GraphFile, GraphBody)>,
     /// New edges and keys of files that are there.
     pub resolved: Vec<(u32, Vec<u8>, Vec<u8>)>,
+    /// What a precise index says of files that are there.
+    pub precise: Vec<(u32, Vec<u8>)>,
     /// Files that were touched without being changed.
     pub touched: Vec<GraphStamp>,
     /// Which files a file refers to, and how much: all of them, for each that is named.
@@ -122,6 +130,7 @@ impl GraphBatch {
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
             && self.resolved.is_empty()
+            && self.precise.is_empty()
             && self.touched.is_empty()
             && self.gone.is_empty()
             && self.passed.is_none()
@@ -197,7 +206,12 @@ impl GraphStore {
         self.workers
             .run(|db| {
                 db.select(&BODIES, &[], |row| {
-                    Ok(GraphBody { id: row.get(0)?, body: row.get(1)?, keys: row.get(2)? })
+                    Ok(GraphBody {
+                        id: row.get(0)?,
+                        body: row.get(1)?,
+                        keys: row.get(2)?,
+                        precise: row.get(3)?,
+                    })
                 })
             })
             .await
@@ -272,7 +286,7 @@ fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
             &PUT_FILE,
             &[id, path, &signed(*size), &signed(*modified), hash, &file.outline, &file.edges],
         )?;
-        db.run(&PUT_BODY, &[&body.id, &body.body, &body.keys])?;
+        db.run(&PUT_BODY, &[&body.id, &body.body, &body.keys, &body.precise])?;
         near::forget(db, *id)?;
     }
     for (id, edges, keys) in &batch.resolved {
@@ -281,6 +295,9 @@ fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
     }
     for (id, links) in &batch.links {
         near::put(db, *id, links)?;
+    }
+    for (id, precise) in &batch.precise {
+        db.run(&PUT_PRECISE, &[id, precise])?;
     }
     for it in &batch.touched {
         db.run(&PUT_STAMP, &[&it.id, &signed(it.size), &signed(it.modified)])?;
@@ -381,7 +398,7 @@ mod tests {
     fn file(id: u32, path: &str) -> (GraphFile, GraphBody) {
         let stamp = GraphStamp { id, path: path.to_owned(), size: 3, modified: 4, hash: vec![5] };
         let file = GraphFile { stamp, outline: vec![6], edges: None };
-        (file, GraphBody { id, body: vec![7], keys: None })
+        (file, GraphBody { id, body: vec![7], keys: None, precise: None })
     }
 
     fn run<T>(future: impl Future<Output = T>) -> T {

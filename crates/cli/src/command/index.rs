@@ -1,6 +1,6 @@
 //! `waylore index`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -25,12 +25,21 @@ pub(crate) struct IndexArgs {
     /// How many threads read at once [default: all cores]
     #[arg(long, value_name = "N")]
     threads: Option<usize>,
+    /// Let a precise index in SCIP's format replace what was found without a compiler
+    #[arg(long, value_name = "FILE")]
+    scip: Option<PathBuf>,
+    /// The folder of the project that the paths in the precise index count from
+    #[arg(long, value_name = "DIR", requires = "scip", default_value = "")]
+    below: String,
 }
 
 pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
     let out = session.output;
     let threads = args.threads.unwrap_or_else(all_cores);
     let progress = Progress::default();
+    if let Some(file) = &args.scip {
+        return refine(file, args.below.trim_matches('/'), threads, session).await;
+    }
     let start = Instant::now();
     let ticker = Ticker::start(&progress, "files", out);
     let work = session.engine.index_code(&progress, threads);
@@ -65,6 +74,37 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
         out.say(&format!("passed over: {} ({why})", count(*n, "file", "files")));
     }
     Ok(code)
+}
+
+async fn refine(
+    file: &Path,
+    below: &str,
+    threads: usize,
+    session: &mut Session<'_>,
+) -> anyhow::Result<u8> {
+    let out = session.output;
+    let bytes = engine::read_index(&session.base.join(file))?;
+    let progress = Progress::default();
+    let ticker = Ticker::start(&progress, "files", out);
+    let work = session.engine.refine_code(bytes, below, &progress, threads);
+    let res = stoppable(work, || progress.stop()).await;
+    drop(ticker);
+    let done = res?;
+    if out.json {
+        out.data_json("refined", wire::graph::refined(&done));
+        return Ok(0);
+    }
+    let files = count(done.n_files, "file", "files");
+    out.line(&format!("{files} refined, {} references known precisely", done.n_sites));
+    if !done.stale.is_empty() {
+        let n = count(done.stale.len(), "file has", "files have");
+        out.say(&format!("{n} changed since the precise index was made, and stay as they are"));
+    }
+    if done.n_unknown > 0 {
+        let n = count(done.n_unknown, "file", "files");
+        out.say(&format!("{n} of the precise index are not indexed here"));
+    }
+    Ok(0)
 }
 
 pub(crate) fn all_cores() -> usize {

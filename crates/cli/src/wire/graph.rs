@@ -1,6 +1,6 @@
 //! Symbols and edges on the wire. Lines count from 1, fractions lie between 0 and 1.
 
-use engine::{Chunk, Freshness, HistoryRead, Indexed, Mention, Neighbour, Symbol};
+use engine::{Chunk, Freshness, HistoryRead, Indexed, Mention, Neighbour, Refined, Symbol};
 use serde_json::{Value, json};
 
 pub(crate) fn symbol(it: &Symbol) -> Value {
@@ -59,4 +59,8 @@ pub(crate) fn indexed(it: &Indexed) -> Value {
 
 pub(crate) fn history(it: &HistoryRead) -> Value {
     json!({ "new": it.n_new, "commits": it.n_commits, "anew": it.anew, "complete": !it.is_partial })
+}
+
+pub(crate) fn refined(it: &Refined) -> Value {
+    json!({ "files": it.n_files, "references": it.n_sites, "changed_since": it.stale, "unknown": it.n_unknown })
 }

@@ -25,6 +25,7 @@ mod learning;
 mod manners;
 mod notebook;
 mod pipelines;
+mod precise;
 mod providers;
 mod settings;
 mod watching;

@@ -50,7 +50,7 @@ impl Engine {
         Ok(CodeWatch { live, stop: watch.stopper(), watch: Some(watch), is_first: true })
     }
 
-    async fn live_code(&mut self, threads: usize) -> Result<Live, Error> {
+    pub(super) async fn live_code(&mut self, threads: usize) -> Result<Live, Error> {
         let notebook = self.notebook(Reach::Project).await?;
         let Some(id) = notebook.project else {
             return Err(Error::nothing("there is no project here"));

@@ -3,8 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use ::graph::{
-    Atlas, Change, FileId, Graph, Links, complete, decode_edges, decode_keys, decode_outline,
-    encode_edges, encode_keys,
+    Atlas, Change, FileId, Graph, Links, Precise, complete, decode_edges, decode_keys,
+    decode_outline, encode_edges, encode_keys,
 };
 use model::ProjectId;
 use store::{GraphBatch, GraphBody, GraphFile, GraphStamp, GraphStore};
@@ -46,11 +46,12 @@ pub(super) async fn load(store: &GraphStore, anew: bool) -> Result<Kept, Error> 
             let restored = body.as_ref().and_then(|body| {
                 let facts = complete(decode_outline(&file.outline)?, &body.body)?;
                 let links = if anew { None } else { links(&file, body) };
-                Some((facts, links))
+                let precise = body.precise.as_deref().and_then(Precise::decode);
+                Some((facts, precise, links))
             });
             match restored {
-                Some((facts, links)) => {
-                    graph.restore(file.stamp.id, &file.stamp.path, facts, links);
+                Some((facts, precise, links)) => {
+                    graph.restore(file.stamp.id, &file.stamp.path, facts, precise, links);
                 }
                 None => lost.push(file.stamp),
             }
@@ -85,7 +86,7 @@ pub(super) fn take(graph: &mut Graph, stamps: &mut Stamps, taken: Taken) -> Grap
         let stamp = GraphStamp { id, ..stamp };
         stamps.insert(path, stamp.clone());
         let file = GraphFile { stamp, outline, edges: None };
-        res.files.push((file, GraphBody { id, body, keys: None }));
+        res.files.push((file, GraphBody { id, body, keys: None, precise: None }));
     }
     res
 }

@@ -37,15 +37,15 @@ pub struct Pass {
 /// The graph in memory beside the file it is kept in. Others may change that file between two passes.
 pub(super) struct Live {
     store: GraphStore,
-    root: PathBuf,
-    threads: usize,
+    pub(super) root: PathBuf,
+    pub(super) threads: usize,
     held: Option<Held>,
 }
 
 /// What is in memory. It is there as long as it equals what is kept.
-struct Held {
-    graph: Graph,
-    stamps: Stamps,
+pub(super) struct Held {
+    pub(super) graph: Graph,
+    pub(super) stamps: Stamps,
     passed: PassedOver,
     generation: i64,
     is_whole: bool,
@@ -58,7 +58,7 @@ impl Live {
 
     /// Brings the graph up to date in what was seen. Waits for its turn.
     pub(super) async fn pass(&mut self, seen: &Seen, progress: &Progress) -> Result<Pass, Error> {
-        let Some(_turn) = turn(&self.store, progress).await? else {
+        let Some(_turn) = self.turn(progress).await? else {
             let indexed = Indexed { is_partial: true, ..Indexed::default() };
             return Ok(Pass { indexed, ..Pass::default() });
         };
@@ -125,23 +125,29 @@ impl Live {
             batch.state = vec![("whole", if is_whole { "1" } else { "0" }.to_owned())];
             held.is_whole = is_whole;
         }
-        if !batch.is_empty() {
-            held.generation =
-                self.store.apply(GraphBatch { after: held.generation, ..batch }).await?;
-        }
         let indexed = &mut res.indexed;
         (indexed.n_read, indexed.n_gone) = (res.read.len(), res.gone.len());
         indexed.n_resolved = updated.resolved.len();
         indexed.passed = count(&held.passed);
         sum_up(&held.graph, indexed);
-        indexed.size = self.store.size();
+        self.keep(held, batch).await?;
+        res.indexed.size = self.store.size();
+        Ok(())
+    }
+
+    /// Keeps changes on disk, and what they lead to in memory.
+    pub(super) async fn keep(&mut self, mut held: Held, batch: GraphBatch) -> Result<(), Error> {
+        if !batch.is_empty() {
+            held.generation =
+                self.store.apply(GraphBatch { after: held.generation, ..batch }).await?;
+        }
         // What was broken off is not in step with what is kept.
-        self.held = is_whole.then_some(held);
+        self.held = held.is_whole.then_some(held);
         Ok(())
     }
 
     /// What is in memory, if nobody has changed the file since; else what is kept.
-    async fn held(&mut self) -> Result<Held, Error> {
+    pub(super) async fn held(&mut self) -> Result<Held, Error> {
         let mut generation = self.store.generation().await?;
         if let Some(held) = self.held.take().filter(|it| it.generation == generation) {
             return Ok(held);
@@ -162,23 +168,23 @@ impl Live {
         let is_whole = is_whole && lost.is_empty();
         Ok(Held { graph, stamps, passed, generation, is_whole })
     }
-}
 
-/// Waits until nobody else changes the graph; `None` when it was stopped before.
-async fn turn(store: &GraphStore, progress: &Progress) -> Result<Option<GraphTurn>, Error> {
-    let (store, progress) = (store.clone(), progress.clone());
-    aside(move || {
-        while !progress.is_stopped() {
-            if let Some(turn) = store.take_turn()? {
-                progress.wait(false);
-                return Ok(Some(turn));
+    /// Waits until nobody else changes the graph; `None` when it was stopped before.
+    pub(super) async fn turn(&self, progress: &Progress) -> Result<Option<GraphTurn>, Error> {
+        let (store, progress) = (self.store.clone(), progress.clone());
+        aside(move || {
+            while !progress.is_stopped() {
+                if let Some(turn) = store.take_turn()? {
+                    progress.wait(false);
+                    return Ok(Some(turn));
+                }
+                progress.wait(true);
+                thread::park_timeout(BETWEEN_TRIES);
             }
-            progress.wait(true);
-            thread::park_timeout(BETWEEN_TRIES);
-        }
-        Ok(None)
-    })
-    .await
+            Ok(None)
+        })
+        .await
+    }
 }
 
 /// What a part of the files came to.

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 
 use super::Graph;
 use crate::facts::Facts;
+use crate::precise::Precise;
 use crate::resolve::{self, Links};
 use crate::sketch::index;
 use crate::world::{FileId, Key};
@@ -81,9 +82,23 @@ impl Graph {
         Updated { resolved: due, gone: gone.into_iter().collect() }
     }
 
+    /// Adds what a precise index says of a file's references, until the file changes.
+    pub fn refine(&mut self, id: FileId, precise: Precise) {
+        self.world.refine(id, Some(precise));
+        self.pending.due.insert(id);
+    }
+
     /// Puts a file back as it was kept. Without edges, it waits for `settle`.
-    pub fn restore(&mut self, id: FileId, path: &str, facts: Facts, links: Option<Links>) {
+    pub fn restore(
+        &mut self,
+        id: FileId,
+        path: &str,
+        facts: Facts,
+        precise: Option<Precise>,
+        links: Option<Links>,
+    ) {
         self.world.put(id, path, facts);
+        self.world.refine(id, precise);
         if links.is_none() {
             self.pending.due.insert(id);
         }

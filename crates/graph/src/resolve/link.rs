@@ -7,8 +7,9 @@ use model::closed;
 use super::{Found, Here, How, Place, Resolver, Value};
 use crate::facts::{DefKind, Export, Flags, ImportKind, Pos, RefKind, Term};
 use crate::fast::FastHasher;
+use crate::precise;
 use crate::sketch::ANY_NUMBER;
-use crate::world::{DefRef, FileId, Key, Want, World};
+use crate::world::{DefRef, Entry, FileId, Key, Want, World};
 
 closed! {
     /// What one symbol has to do with another.
@@ -85,10 +86,14 @@ impl Resolver<'_> {
         let entry = self.lens.entry(file);
         let here = Here { file, env: None };
         let mut known: HashMap<(u32, RefKind, u8), Bound, FastHasher> = HashMap::default();
+        let precise = self.precise(entry);
         let mut res = Vec::with_capacity(entry.facts.refs.len());
         for it in &entry.facts.refs {
             let key = (it.term, it.kind, it.args);
-            let (to, is_foreign) = if let Some(known) = known.get(&key) {
+            let (to, is_foreign) = if let Some(said) = precise.as_ref().and_then(|said| said(it.at))
+            {
+                said
+            } else if let Some(known) = known.get(&key) {
                 *known
             } else {
                 self.start_over();
@@ -99,6 +104,23 @@ impl Resolver<'_> {
             res.push(Site { kind: it.kind, at: it.at, to, is_foreign });
         }
         res
+    }
+
+    /// What a precise index says about places of a file, where there is one.
+    fn precise<'e>(&self, entry: &'e Entry) -> Option<impl Fn(Pos) -> Option<Bound> + use<'e>> {
+        let precise = entry.precise.as_deref()?;
+        let found = |it: &precise::Symbol| {
+            let file = self.lens.file(&it.path)?;
+            let facts = &self.lens.entry(file).facts;
+            let def = precise::namesakes(facts, &it.name).nth(it.nth as usize)?;
+            Some(DefRef { file, def })
+        };
+        let symbols: Vec<Option<DefRef>> = precise.symbols.iter().map(found).collect();
+        Some(move |at| match precise.at(at)? {
+            None => Some((None, true)),
+            // What is no longer there is looked for as if nothing had been said.
+            Some(symbol) => symbols[symbol as usize].map(|it| (Some((it, How::Precise)), false)),
+        })
     }
 
     fn site(&self, here: &Here, term: u32, kind: RefKind, args: u8) -> Bound {

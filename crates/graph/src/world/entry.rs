@@ -4,6 +4,7 @@ use super::names::hash;
 use super::{FileId, Key, Name, Names, Sought, key};
 use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Word};
 use crate::lang::Family;
+use crate::precise::Precise;
 use crate::sketch::{ANY_NUMBER, index};
 
 /// What kind of definition is looked for.
@@ -25,6 +26,8 @@ pub(crate) struct Entry {
     pub(crate) path: Box<str>,
     pub(crate) key: Key,
     pub(crate) facts: Facts,
+    /// What a precise index says of its references.
+    pub(crate) precise: Option<Box<Precise>>,
     words: Vec<Name>,
     /// Definitions by parent (one more than it is; 0 for the file) and name.
     members: Vec<(u32, Name, u32)>,
@@ -70,7 +73,18 @@ impl Entry {
         exports.sort_unstable();
         let provides = provides(names, path, &facts, &words);
         let key = key(Sought::Path, hash(path), 0);
-        Self { id, path: path.into(), key, facts, words, members, imports, exports, provides }
+        Self {
+            id,
+            path: path.into(),
+            key,
+            facts,
+            precise: None,
+            words,
+            members,
+            imports,
+            exports,
+            provides,
+        }
     }
 
     pub(crate) fn name(&self, word: Word) -> Name {
