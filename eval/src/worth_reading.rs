@@ -64,6 +64,7 @@ async fn learn(folder: &Path, repo: &str) -> anyhow::Result<Vec<(String, String)
     let mut desk = Desk::new().await?;
     for it in transcripts::manifest(folder)?.iter().filter(|it| it.repo == repo) {
         desk.learn(it).await?;
+        desk.engine.synthesise_week().await?;
     }
     let shown = desk.engine.list(&Filter::standing(10_000), Some(Reach::Project)).await?;
     let mut res: Vec<(MemoryId, String)> =

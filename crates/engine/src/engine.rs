@@ -62,6 +62,8 @@ pub struct Engine {
     /// Memory is turned off in this project: what is here can be read, judged and taken away, but
     /// no text comes in.
     pub closed: bool,
+    /// Whether learning may ask the language model, where there is one: the person said so.
+    pub may_ask: bool,
 }
 
 impl Engine {
@@ -91,6 +93,7 @@ impl Engine {
             perhaps_known,
             now,
             closed,
+            may_ask: false,
         };
         if res.project.id().is_none() && res.user.exists() && trouble.is_none() {
             res.perhaps_known = !res.orphans().await.is_empty();

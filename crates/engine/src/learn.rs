@@ -4,6 +4,7 @@
 //! session that is learned again replaces what it left behind and changes nothing else.
 
 mod aftermath;
+mod author;
 mod compose;
 mod explain;
 mod family;
@@ -11,6 +12,7 @@ mod files;
 mod journal;
 mod outlook;
 mod refresh;
+mod synthesis;
 mod transcript;
 pub(crate) mod uses;
 
@@ -51,6 +53,8 @@ pub struct Learned {
     /// Learned memories that this session took back.
     pub retired: Vec<MemoryId>,
     pub dropped: Vec<Dropped>,
+    /// What a person should know about how it went.
+    pub notices: Vec<String>,
 }
 
 /// How a session stands to what was learned before.
@@ -76,7 +80,8 @@ pub struct Strictness {
 /// A memory that was made or strengthened.
 #[derive(Clone, Debug)]
 pub struct Kept {
-    pub signal: SignalKind,
+    /// `None`: it was not one session that showed it, but all of a module.
+    pub signal: Option<SignalKind>,
     pub memory: Memory,
     pub how: KeptHow,
 }
@@ -146,17 +151,29 @@ impl Engine {
                 kept: Vec::new(),
                 retired: Vec::new(),
                 dropped: Vec::new(),
+                notices: Vec::new(),
             });
         }
         let prepared = self.prepare(&store, &session, sightings).await?;
         let verdicts = compose::judge(&prepared, &session, self.tightening(&store).await?);
-        let reviewed = self.review(&store, &session, prepared, verdicts).await?;
+        let mut reviewed = self.review(&store, &session, prepared, verdicts).await?;
+        let mut synthesis = self.synthesise(&store, &session).await?;
+        if self.may_ask && !synthesis.asked {
+            let notices = &mut synthesis.notices;
+            author::reword(&self.config.models, &mut reviewed, notices).await;
+        }
         let mut changes = self.refresh(&store, &session, &reviewed).await?;
         let lesson =
             Lesson { session: row, files: files_of(&session), sightings: Vec::new(), stumbles };
         changes.extend(reviewed.iter().flat_map(|it| it.changes.clone()));
+        // One change of a memory in a batch: what the session itself says comes first.
+        synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
+        changes.append(&mut synthesis.changes);
         uses::count(&mut changes, used);
-        self.write_lesson(&store, lesson, standing, reviewed, changes).await
+        let mut learned = self.write_lesson(&store, lesson, standing, reviewed, changes).await?;
+        learned.kept.append(&mut synthesis.kept);
+        learned.notices = synthesis.notices;
+        Ok(learned)
     }
 
     /// How much tighter thresholds are here: by how people judged what was learned.
@@ -211,7 +228,7 @@ impl Engine {
             ..by_user(Action::Promote, self.now, changes)
         };
         self.write(store, batch).await?;
-        Ok(Learned { session, standing, kept, retired, dropped })
+        Ok(Learned { session, standing, kept, retired, dropped, notices: Vec::new() })
     }
 }
 
@@ -242,6 +259,10 @@ fn stumble_row(it: &observe::Stumble) -> StumbleRow {
     let (head, beginning) =
         (admit::masked(&it.head, MAX_HEAD), admit::masked(&it.beginning, MAX_BEGINNING));
     StumbleRow { at: it.at, head, beginning }
+}
+
+fn replaces_same(a: &Change, b: &Change) -> bool {
+    matches!((a, b), (Change::Replace(a), Change::Replace(b)) if a.id == b.id)
 }
 
 /// The memory that a change takes out of what is believed.

@@ -65,6 +65,7 @@ pub const SETTINGS: &[Setting] = &[
     setting("text.provider",              "none",     WRITERS,                           SettingScope::User, "who writes where a search finds little or prose is wanted; is sent the question and what was found"),
     setting("text.url",                   "",         Form::Address,                     SettingScope::User, "where that provider is; unset, its usual address"),
     setting("text.model",                 "",         Form::Word,                        SettingScope::User, "which of its models"),
+    setting("learn.ask_model",            "false",    YES_OR_NO,                         SettingScope::User, "whether `learn` lets the text provider word what it learned and look at modules; is sent what was seen, one question a session at most"),
     setting("providers.allow_plain_http", "false",    YES_OR_NO,                         SettingScope::User, "whether texts and keys may travel unencrypted to another machine"),
 ];
 

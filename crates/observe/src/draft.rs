@@ -81,7 +81,7 @@ pub fn draft(signal: SignalKind, key: &str, seen: &[Seen], support: Support) -> 
 }
 
 impl Draft {
-    fn new(kind: Kind, content: String) -> Self {
+    pub(crate) fn new(kind: Kind, content: String) -> Self {
         Self {
             kind: MemoryType::Core(kind),
             content,
@@ -92,17 +92,17 @@ impl Draft {
         }
     }
 
-    fn about(mut self, files: Vec<ProjectPath>) -> Self {
+    pub(crate) fn about(mut self, files: Vec<ProjectPath>) -> Self {
         self.files = files;
         self
     }
 
-    fn with(mut self, payload: Payload) -> Self {
+    pub(crate) fn with(mut self, payload: Payload) -> Self {
         self.payload = Some(payload);
         self
     }
 
-    fn complete(mut self) -> Self {
+    pub(crate) fn complete(mut self) -> Self {
         for file in &self.files {
             let module = module_of(file.as_str()).to_owned();
             if !module.is_empty() && !self.modules.contains(&module) {
@@ -117,7 +117,7 @@ impl Draft {
 }
 
 /// `` `a`, `b` and `c` ``.
-fn list(paths: &[ProjectPath]) -> String {
+pub(crate) fn list(paths: &[ProjectPath]) -> String {
     let quoted: Vec<String> = paths.iter().map(|it| format!("`{it}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),

@@ -25,6 +25,7 @@ mod signal;
 
 mod draft;
 mod prefetch;
+mod synthesis;
 mod used;
 
 #[cfg(test)]
@@ -45,4 +46,5 @@ pub use sentence::{code_words, names_code, sentences};
 pub use session::{FileRow, Session, session};
 pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
 pub use signal::{parallel_conflicts, sightings, taken_back, urgency};
+pub use synthesis::{MILESTONES, MOST_INSIGHTS, Visit, about_module, about_pairs, modules_of};
 pub use used::{cited, followed};

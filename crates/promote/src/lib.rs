@@ -1,7 +1,8 @@
 //! Decides what a text is worth as a memory: its type, its wording, whether it is new, whether it is safe to keep.
 //!
 //! Pure and synchronous, and it never fails: every text has a type, a summary and an answer. It reads no
-//! store and asks no model; what it cannot tell from the words it leaves to its caller as `Unrelated`.
+//! store and asks no model; what it cannot tell from the words it leaves to its caller as `Unrelated`. Where
+//! somebody else asks one, it knows the question and what of the answer may be believed.
 //! What sessions saw is judged by tables: gates, thresholds, shares. It does not find secrets.
 
 mod chunk;
@@ -16,6 +17,7 @@ mod safety;
 
 mod gate;
 mod judge;
+mod worded;
 
 pub use gate::{Gate, Opens, Ticket, gate};
 pub use judge::{Candidate, Facts, Verdict, confidence, judge, threshold, tightening};
@@ -23,6 +25,10 @@ pub use novelty::{Conflict, Relationship, Statement, compare, nearest};
 pub use rule::is_rule;
 pub use safety::instruction_like;
 pub use suggest::{Suggestion, suggest_type};
+pub use worded::{
+    Composed, Insight, MOST_REWORDED, ModuleFacts, REWORD, SYNTHESISE, reword_question, reworded,
+    synthesis_question, synthesised,
+};
 pub use wording::{MAX_SUMMARY, citation, summary};
 
 #[cfg(test)]

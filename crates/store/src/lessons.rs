@@ -18,9 +18,9 @@ use crate::{Error, Store};
 pub(crate) use statements::STATEMENTS;
 use statements::{
     ALL_FILES, COUPLED, DROP_FILES, DROP_SIGHTINGS, DROP_STUMBLES, EDITED_BY_CHILDREN, EDITING,
-    EDITORS, FILES, FORGET, HAS_EXPERIENCE, HAS_LESSONS, IN_SESSION, JUDGED, LINK, MILESTONES,
-    OF_MEMORY, OF_PATTERN, PASS_MILESTONE, PUT_FILE, PUT_SESSION, PUT_SIGHTING, PUT_STUMBLE,
-    SESSION, SESSIONS, STUMBLES, TOUCHED,
+    EDITORS, EDITORS_IN, FILES, FORGET, HAS_EXPERIENCE, HAS_LESSONS, IN_SESSION, JUDGED, LINK,
+    MILESTONES, OF_MEMORY, OF_PATTERN, PASS_MILESTONE, PUT_FILE, PUT_SESSION, PUT_SIGHTING,
+    PUT_STUMBLE, SESSION, SESSIONS, STUMBLES, TOUCHED,
 };
 pub(crate) use statements::{EXPERIENCE_TEXTS, TEXTS};
 
@@ -228,6 +228,16 @@ impl Store {
             let each = paths.iter().map(count).collect::<Result<Vec<u32>, Error>>()?;
             let all = u32::try_from(db.number(&EDITING, &[])?).unwrap_or(0);
             Ok((each, all))
+        })
+        .await
+    }
+
+    /// How many sessions edited something right in each of these folders.
+    pub async fn editors_in(&self, folders: Vec<String>) -> Result<Vec<u32>, Error> {
+        self.read(move |db| {
+            let count = |it: &String| db.number(&EDITORS_IN, &[it]);
+            let counts = folders.iter().map(count).collect::<Result<Vec<i64>, Error>>()?;
+            Ok(counts.into_iter().map(|it| u32::try_from(it).unwrap_or(0)).collect())
         })
         .await
     }

@@ -59,8 +59,15 @@ pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::R
     let sum = if args.dry_run {
         rehearse(&args, session, &transcripts).await?
     } else {
+        session.engine.may_ask = session.settings.get("learn.ask_model") == "true";
         learn_all(&mut session.engine, &args, &transcripts, out).await?
     };
+    let mut sum = sum;
+    if !args.dry_run {
+        for it in session.engine.synthesise_week().await? {
+            sum.kept.insert(it.memory.id, it);
+        }
+    }
     let strictness = session.engine.strictness().await?;
     if out.json {
         let mut json = to_json(&sum, &args);
@@ -138,6 +145,7 @@ async fn learn_all(
         match engine.learn(&pad).await? {
             Some(learned) => {
                 engine.close_journal(&learned)?;
+                learned.notices.iter().for_each(|it| out.warn(it));
                 add(&mut sum, learned, args, out);
             }
             None => sum.n_other += 1,

@@ -130,7 +130,10 @@ impl Engine {
         verdict: &Verdict,
         before: &[Reviewed],
     ) -> Result<Reviewed, Error> {
-        let Some(fresh) = self.memory_of(session, &prepared, verdict) else {
+        let signal = prepared.sighting.signal;
+        let draft = prepared.draft.clone();
+        let made_of = draft.and_then(|it| memory_of(self, session, it, signal, verdict));
+        let Some(fresh) = made_of else {
             let why = Verdict::Dropped { why: DropReason::SaysNothing, detail: String::new() };
             return Ok(drop_it(prepared, why));
         };
@@ -172,50 +175,51 @@ impl Engine {
             _ => Ok(made(prepared, fresh, KeptHow::Made, Vec::new())),
         }
     }
+}
 
-    fn memory_of(
-        &self,
-        session: &Session,
-        prepared: &Prepared,
-        verdict: &Verdict,
-    ) -> Option<Memory> {
-        let Verdict::Keep { confidence, needs_review, tainted, .. } = verdict else { return None };
-        let draft = prepared.draft.clone()?;
-        let recorded = prepared.sighting.signal == SignalKind::Recorded;
-        let agent = || Actor::Agent(session.agent.clone());
-        Some(Memory {
-            id: MemoryId::new(session.ended, (self.config.random)()),
-            project: self.project.id(),
-            summary: promote::summary(&draft.content, &draft.kind),
-            citation: promote::citation(&draft.content),
-            content: draft.content,
-            kind: draft.kind,
-            source: if recorded { Source::AgentExplicit } else { Source::ObserverInferred },
-            scope: if draft.modules.is_empty() { Scope::Global } else { Scope::Module },
-            visibility: Visibility::Personal,
-            confidence: *confidence,
-            tags: draft.tags,
-            files: draft.files,
-            modules: draft.modules,
-            anchors: Vec::new(),
-            work_unit: None,
-            session: Some(session.id),
-            provenance: vec![session.id],
-            commit: None,
-            branch: None,
-            relations: Vec::new(),
-            half_life_days: None,
-            flags: Flags { needs_review: *needs_review, tainted: *tainted, ..Flags::default() },
-            states: SoftStates::default(),
-            payload: draft.payload,
-            created_by: if recorded { agent() } else { Actor::Observer },
-            created_at: session.ended,
-            updated_at: session.ended,
-            version: 0,
-            hlc: Hlc::default(),
-            counters: Counters::default(),
-        })
-    }
+/// A draft that was judged worth keeping, as a memory.
+pub(super) fn memory_of(
+    engine: &Engine,
+    session: &Session,
+    draft: Draft,
+    signal: SignalKind,
+    verdict: &Verdict,
+) -> Option<Memory> {
+    let Verdict::Keep { confidence, needs_review, tainted, .. } = verdict else { return None };
+    let recorded = signal == SignalKind::Recorded;
+    let agent = || Actor::Agent(session.agent.clone());
+    Some(Memory {
+        id: MemoryId::new(session.ended, (engine.config.random)()),
+        project: engine.project.id(),
+        summary: promote::summary(&draft.content, &draft.kind),
+        citation: promote::citation(&draft.content),
+        content: draft.content,
+        kind: draft.kind,
+        source: if recorded { Source::AgentExplicit } else { Source::ObserverInferred },
+        scope: if draft.modules.is_empty() { Scope::Global } else { Scope::Module },
+        visibility: Visibility::Personal,
+        confidence: *confidence,
+        tags: draft.tags,
+        files: draft.files,
+        modules: draft.modules,
+        anchors: Vec::new(),
+        work_unit: None,
+        session: Some(session.id),
+        provenance: vec![session.id],
+        commit: None,
+        branch: None,
+        relations: Vec::new(),
+        half_life_days: None,
+        flags: Flags { needs_review: *needs_review, tainted: *tainted, ..Flags::default() },
+        states: SoftStates::default(),
+        payload: draft.payload,
+        created_by: if recorded { agent() } else { Actor::Observer },
+        created_at: session.ended,
+        updated_at: session.ended,
+        version: 0,
+        hlc: Hlc::default(),
+        counters: Counters::default(),
+    })
 }
 
 /// Judges all candidates of a session.
@@ -278,7 +282,7 @@ fn drop_it(prepared: Prepared, verdict: Verdict) -> Reviewed {
 fn made(prepared: Prepared, memory: Memory, how: KeptHow, mut changes: Vec<Change>) -> Reviewed {
     changes.push(Change::Insert(Box::new(memory.clone())));
     let signal = prepared.sighting.signal;
-    let kept = Some(Kept { signal, memory, how });
+    let kept = Some(Kept { signal: Some(signal), memory, how });
     Reviewed { prepared, changes, kept, dropped: None, memory: None }
 }
 
@@ -334,7 +338,7 @@ fn again(
         changes.push(Change::Replace(Box::new(after.clone())));
     }
     let signal = prepared.sighting.signal;
-    let kept = Some(Kept { signal, memory: after, how });
+    let kept = Some(Kept { signal: Some(signal), memory: after, how });
     Reviewed { prepared, changes, kept, dropped: None, memory: None }
 }
 
@@ -354,6 +358,6 @@ fn contradicts(prepared: Prepared, old: Memory, mut fresh: Memory, what: &str) -
     made(prepared, fresh, how, vec![Change::Replace(Box::new(retired))])
 }
 
-fn statement(memory: &Memory) -> Statement<'_> {
+pub(super) fn statement(memory: &Memory) -> Statement<'_> {
     Statement { text: &memory.content, files: &memory.files, kind: &memory.kind }
 }

@@ -1,6 +1,6 @@
 //! Couplings are shares of sessions: one that edits only one file of a pair changes the share, too.
 
-use model::{DropReason, Memory};
+use model::{DropReason, Memory, Timestamp};
 use observe::{Evidence, Seen, Session, Support};
 use promote::Verdict;
 use store::{Change, Store};
@@ -30,14 +30,15 @@ pub(super) async fn retire(
     else {
         return Ok(Vec::new());
     };
-    let Some(mut memory) = store.get(id).await?.filter(|it| stands(it) && !it.flags.user_verified)
-    else {
-        return Ok(Vec::new());
-    };
-    memory.states.deprecated_at = Some(session.ended);
+    let memory = store.get(id).await?.filter(|it| stands(it) && !it.flags.user_verified);
+    Ok(memory.map(|it| retired(it, session.ended)).into_iter().collect())
+}
+
+pub(super) fn retired(mut memory: Memory, at: Timestamp) -> Change {
+    memory.states.deprecated_at = Some(at);
     memory.states.deprecated_reason = Some(RETIRED.to_owned());
-    memory.updated_at = memory.updated_at.max(session.ended);
-    Ok(vec![Change::Replace(Box::new(memory))])
+    memory.updated_at = memory.updated_at.max(at);
+    Change::Replace(Box::new(memory))
 }
 
 impl Engine {

@@ -28,14 +28,14 @@ fn without_a_writer_the_evidence_is_the_answer() {
 }
 
 /// Somebody who writes what the test says, and remembers what was asked.
-struct Writer {
+pub(crate) struct Writer {
     seen: Arc<Mutex<Vec<String>>>,
-    generator: Generator,
+    pub(crate) generator: Generator,
 }
 
 impl Writer {
     /// Answers every request; an empty text is a failure.
-    fn new(text: &str) -> Self {
+    pub(crate) fn new(text: &str) -> Self {
         let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).unwrap();
         let url = format!("http://{}/v1", listener.local_addr().unwrap());
         let seen = Arc::new(Mutex::new(Vec::new()));
@@ -61,7 +61,8 @@ impl Writer {
                 let (status, body) = match text.as_str() {
                     "" => ("500 Internal Server Error", "{}".to_owned()),
                     text => {
-                        let said = text.replace('\n', "\\n");
+                        let said = text.replace('\\', "\\\\").replace('"', "\\\"");
+                        let said = said.replace('\n', "\\n");
                         let message = format!(r#"{{"role":"assistant","content":"{said}"}}"#);
                         ("200 OK", format!(r#"{{"choices":[{{"message":{message}}}]}}"#))
                     }
@@ -87,7 +88,7 @@ impl Writer {
         world
     }
 
-    fn seen(&self) -> Vec<String> {
+    pub(crate) fn seen(&self) -> Vec<String> {
         self.seen.lock().unwrap().clone()
     }
 }

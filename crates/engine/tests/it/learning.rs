@@ -53,12 +53,16 @@ impl Desk {
     }
 
     pub(crate) fn engine(&self) -> Engine {
+        self.engine_with(Models::built_in())
+    }
+
+    pub(crate) fn engine_with(&self, models: Models) -> Engine {
         let config = Config {
             data: self.dir.path().join("data"),
             key: None,
             home: None,
             types: Vec::new(),
-            models: Models::built_in(),
+            models,
             random,
         };
         let start = self.dir.path().join("project");

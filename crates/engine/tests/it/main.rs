@@ -16,6 +16,7 @@ mod step;
 
 mod secrets;
 mod strangers;
+mod synthesis;
 
 mod correcting;
 mod editing;

@@ -19,6 +19,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &JUDGED,
     &ALL_FILES,
     &TOUCHED,
+    &EDITORS_IN,
     &EDITED_BY_CHILDREN,
     &COUPLED,
     &EDITING,
@@ -149,6 +150,12 @@ pub(super) const ALL_FILES: Query = both(
 pub(super) const TOUCHED: Query = both(
     "touched",
     "SELECT session, path, reads, edits, first_step FROM session_files ORDER BY session, first_step, path",
+);
+// Below a folder, not deeper: `0` comes after `/`.
+pub(super) const EDITORS_IN: Query = both(
+    "editors_in",
+    "SELECT count(DISTINCT session) FROM session_files WHERE path >= ?1 || '/' AND path < ?1 || '0' AND edits > 0 \
+     AND instr(substr(path, length(?1) + 2), '/') = 0",
 );
 pub(super) const HAS_LESSONS: Query =
     both("has_lessons", "SELECT count(*) FROM sqlite_schema WHERE name = 'sightings'");

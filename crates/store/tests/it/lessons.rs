@@ -89,6 +89,8 @@ fn a_lesson_reads_back_and_learning_again_replaces_it() {
     let (editors, all) =
         bench.wait(store.editors(vec![path("src/auth.rs"), path("src/b.rs")])).unwrap();
     assert_eq!((editors, all), (vec![2, 0], 2));
+    let folders = ["src", "docs", "sr", ""].map(str::to_owned).to_vec();
+    assert_eq!(bench.wait(store.editors_in(folders)).unwrap(), [2, 0, 0, 0]);
 }
 
 #[test]

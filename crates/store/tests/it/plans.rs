@@ -75,6 +75,7 @@ fn lookups_go_through_their_index() {
         ("numbered", "SEARCH memories USING INTEGER PRIMARY KEY"),
         ("about_file", "SEARCH memory_files USING PRIMARY KEY"),
         ("warnings", "SEARCH memory_files USING PRIMARY KEY"),
+        ("editors_in", "SEARCH session_files USING INDEX session_files_path"),
         ("in_module", "SEARCH memory_modules USING PRIMARY KEY"),
         ("tagged", "SEARCH memory_tags USING PRIMARY KEY"),
         ("place_at", "SEARCH l USING INDEX sqlite_autoindex_project_places_1"),
