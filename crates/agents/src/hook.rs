@@ -2,9 +2,13 @@
 //!
 //! Claude Code's messages. Only what a moment is about is read; fields may come and go around it.
 
+mod events;
+
 use serde_json::{Value, json};
 
 use crate::{answer, name};
+
+pub use events::events;
 
 /// The longest prompt and answer that are looked at, in bytes.
 const LONGEST: usize = 16 << 10;

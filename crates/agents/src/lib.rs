@@ -36,7 +36,7 @@ mod swe_agent;
 pub use connect::{Unfit, connected, disconnected};
 pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, recognise};
-pub use hook::{Heard, Moment, answer as hook_answer, hear};
+pub use hook::{Heard, Moment, answer as hook_answer, events as hook_events, hear};
 pub use log::Counts;
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;

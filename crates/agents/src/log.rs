@@ -35,6 +35,8 @@ pub(crate) struct Log {
     pub(crate) counts: Counts,
     pub(crate) root: Root,
     pub(crate) planning: bool,
+    /// Where the host keeps its own log, when it says so.
+    pub(crate) transcript: Option<String>,
     agent: &'static str,
     project: Option<String>,
     fallback: String,
@@ -54,6 +56,7 @@ impl Log {
             counts: Counts::default(),
             root: Root::new(project.as_deref(), ""),
             planning: false,
+            transcript: None,
             agent,
             project,
             fallback,
@@ -99,6 +102,7 @@ impl Log {
             role: None,
             parent: self.parent,
             work_unit: None,
+            transcript: self.transcript.clone(),
         };
         self.push("start", Event::SessionStart(start));
     }

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, OnceLock};
+use std::sync::{Arc, Mutex, OnceLock};
 
 use model::{CustomType, Hlc, ProjectId, ProjectPath, Timestamp};
 use source::Place;
@@ -45,6 +45,8 @@ pub struct Notebook {
     pub store: Store,
 }
 
+/// A handle: clones share the stores and what is kept in mind, and each has a moment of its own.
+#[derive(Clone)]
 pub struct Engine {
     pub config: Config,
     pub place: Place,
@@ -53,9 +55,9 @@ pub struct Engine {
     /// The project's store, opened once: its threads and what they found are shared.
     own: OnceLock<Store>,
     /// What is kept in mind of each database, by its path.
-    pub(crate) indexes: Mutex<HashMap<PathBuf, Shared>>,
+    pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, Shared>>>,
     /// What git last said about branches.
-    pub(crate) branches: Mutex<Option<Branches>>,
+    pub(crate) branches: Arc<Mutex<Option<Branches>>>,
     /// The project is taken for new while others lie here that the registry does not know.
     pub(crate) perhaps_known: bool,
     pub(crate) now: Timestamp,
@@ -81,7 +83,7 @@ impl Engine {
             Err(error) => (ProjectState::New { print: project::fingerprint(&place) }, Some(error)),
         };
         let (own, perhaps_known) = (OnceLock::new(), false);
-        let (indexes, branches, closed) = (Mutex::default(), Mutex::default(), false);
+        let (indexes, branches, closed) = (Arc::default(), Arc::default(), false);
         let mut res = Self {
             config,
             place,
@@ -104,6 +106,21 @@ impl Engine {
     /// Goes on to another moment; whoever lives longer than one command tells the time.
     pub fn set_now(&mut self, now: Timestamp) {
         self.now = now;
+    }
+
+    /// Works with the stores of another engine on the same data: a database has one writer here, and
+    /// what is kept in mind of it is kept once.
+    pub fn join(&mut self, other: &Self) {
+        self.user = other.user.clone();
+        if self.project.id().is_some() && self.project.id() == other.project.id() {
+            self.own = other.own.clone();
+        }
+        self.indexes = Arc::clone(&other.indexes);
+    }
+
+    /// Whether the code of this project was read into a graph.
+    pub fn is_indexed(&self) -> bool {
+        self.project.id().is_some_and(|it| self.data().graph(it).database().exists())
     }
 
     /// Opens the engine for the project that `start` lies in. Nothing is created by looking.

@@ -9,10 +9,12 @@ mod compose;
 mod explain;
 mod family;
 mod files;
+mod inbox;
 mod journal;
 mod outlook;
 mod refresh;
 mod synthesis;
+mod tail;
 mod transcript;
 pub(crate) mod uses;
 
@@ -33,6 +35,9 @@ use compose::{Prepared, Reviewed};
 
 pub use explain::{Explained, Told, Witness};
 pub use family::{SiblingNote, framed_notes};
+pub use inbox::{Waiting, keep_for_later, waiting};
+pub use journal::{Journalled, session_root};
+pub use tail::Tail;
 pub use transcript::{TranscriptRead, transcripts_in};
 
 /// Raised when the same events would teach something else, so that sessions are learned anew.

@@ -50,8 +50,9 @@ pub use find::{Found, Shown};
 pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
-    Dropped, Explained, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness, Told,
-    TranscriptRead, Witness, framed_notes, transcripts_in,
+    Dropped, Explained, Journalled, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness, Tail,
+    Told, TranscriptRead, Waiting, Witness, framed_notes, keep_for_later, session_root,
+    transcripts_in, waiting,
 };
 pub use models::{Models, Recipe, VectorSource};
 pub use progress::Progress;
@@ -73,7 +74,7 @@ pub use ::recall::decide::{Ground, Withheld};
 pub use ::recall::{
     Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,
 };
-pub use agents::{Heard, Moment, hear, hook_answer};
+pub use agents::{Heard, Moment, hear, hook_answer, hook_events};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,

@@ -6,7 +6,7 @@ use std::collections::HashSet;
 use std::path::PathBuf;
 
 use model::{Memory, MemoryId};
-use store::{Action, Change, Store};
+use store::{Action, Change, Inbox, Store};
 
 use crate::carry::everything;
 use crate::change::by_user;
@@ -117,6 +117,7 @@ impl Engine {
         let database = store.path();
         drop(store);
         self.close_project();
+        self.drop_waiting()?;
         self.data().remove_project(id)?;
         self.user.erase_project(id).await?;
         spare(&mut pieces, &self.user).await?;
@@ -154,6 +155,7 @@ impl Engine {
     ) -> Result<Purged, Error> {
         let (mut memories, mut failed) = (Vec::new(), None);
         let (mut encrypted, mut inside) = (false, false);
+        Inbox::of(&self.data()).scrub(&clean)?;
         for store in self.every_store() {
             match store.scrub(clean.clone()).await {
                 Ok(cleaned) => memories.extend(cleaned),

@@ -66,6 +66,8 @@ pub const SETTINGS: &[Setting] = &[
     setting("text.url",                   "",         Form::Address,                     SettingScope::User, "where that provider is; unset, its usual address"),
     setting("text.model",                 "",         Form::Word,                        SettingScope::User, "which of its models"),
     setting("learn.ask_model",            "false",    YES_OR_NO,                         SettingScope::User, "whether `learn` lets the text provider word what it learned and look at modules; is sent what was seen, one question a session at most"),
+    setting("serve.start",                "true",     YES_OR_NO,                         SettingScope::User, "whether a hook starts the daemon when there is none"),
+    setting("serve.idle_minutes",         "30",       Form::Number,                      SettingScope::User, "after how long without a word the daemon ends"),
     setting("providers.allow_plain_http", "false",    YES_OR_NO,                         SettingScope::User, "whether texts and keys may travel unencrypted to another machine"),
 ];
 

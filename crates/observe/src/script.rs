@@ -30,6 +30,7 @@ pub(crate) fn events(script: &str) -> Vec<Envelope> {
         role: None,
         parent: None,
         work_unit: None,
+        transcript: None,
     }));
     for line in script.lines().map(str::trim).filter(|it| !it.is_empty()) {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));

@@ -1,7 +1,7 @@
 //! Where agent hosts keep what they did: finding transcripts, and reading them piece by piece.
 
 use std::fs::{self, File};
-use std::io::Read;
+use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
 
 use crate::Error;
@@ -88,8 +88,24 @@ fn named(path: PathBuf) -> Transcript {
 }
 
 /// Reads a file piece by piece, so that its size does not matter; `piece` says whether to go on.
-pub fn pieces(path: &Path, mut piece: impl FnMut(&[u8]) -> bool) -> Result<(), Error> {
-    let mut file = File::open(path).map_err(|it| Error::reading(path, it))?;
+pub fn pieces(path: &Path, piece: impl FnMut(&[u8]) -> bool) -> Result<(), Error> {
+    pieces_from(path, 0, piece)
+}
+
+/// As `pieces`, from a byte on. Only a regular file is opened: another may never answer.
+pub fn pieces_from(
+    path: &Path,
+    from: u64,
+    mut piece: impl FnMut(&[u8]) -> bool,
+) -> Result<(), Error> {
+    let reading = |it| Error::reading(path, it);
+    if !fs::metadata(path).map_err(reading)?.is_file() {
+        return Err(reading(std::io::Error::other("it is not a regular file")));
+    }
+    let mut file = File::open(path).map_err(reading)?;
+    if from > 0 {
+        file.seek(SeekFrom::Start(from)).map_err(reading)?;
+    }
     let mut buffer = vec![0; PIECE];
     loop {
         let n = file.read(&mut buffer).map_err(|it| Error::reading(path, it))?;

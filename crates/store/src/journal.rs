@@ -36,6 +36,21 @@ impl Store {
         if durable { file.sync_data().map_err(io) } else { Ok(()) }
     }
 
+    /// Waits until everything in a session's journal is on the disk.
+    pub fn sync_journal(&self, session: SessionId) -> Result<(), Error> {
+        let path = path_of(self.home(), session);
+        match os::sync_file(&path) {
+            // It was learned from and removed meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            res => res.map_err(|it| Error::io(&path, &it)),
+        }
+    }
+
+    /// Where the journal of a session is or would be.
+    pub fn journal_path(&self, session: SessionId) -> PathBuf {
+        path_of(self.home(), session)
+    }
+
     /// The journals there are, by session.
     pub fn journals(&self) -> Vec<(SessionId, PathBuf)> {
         list(self.home())
@@ -75,11 +90,15 @@ fn list(home: &Home) -> Vec<(SessionId, PathBuf)> {
     res
 }
 
-fn session_of(path: &Path) -> Option<SessionId> {
+pub(crate) fn session_of(path: &Path) -> Option<SessionId> {
     let name = path.file_name()?.to_str()?;
     is_ours(name).then(|| path.file_stem()?.to_str()?.parse().ok()).flatten()
 }
 
 fn path_of(home: &Home, session: SessionId) -> PathBuf {
-    folder(home).join(format!("{session}.{ENDING}"))
+    folder(home).join(file_name(session))
+}
+
+pub(crate) fn file_name(session: SessionId) -> String {
+    format!("{session}.{ENDING}")
 }

@@ -22,6 +22,7 @@ mod apply;
 mod batch;
 mod filter;
 mod history;
+mod inbox;
 mod journal;
 mod lessons;
 mod lookups;
@@ -64,6 +65,7 @@ pub use graph::{
     NearRow, PastBatch, PastRow, TiesRow, remove_graph,
 };
 pub use history::{Entry, Step};
+pub use inbox::Inbox;
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
 pub use lessons::{Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow};

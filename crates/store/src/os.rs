@@ -89,6 +89,11 @@ pub(crate) fn identity(path: &Path) -> Option<FileId> {
     imp::identity(path)
 }
 
+/// Whether an open file is the one that has this name now; where the system cannot tell, it is.
+pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
+    imp::identity_of(file).is_none_or(|it| identity(path) == Some(it))
+}
+
 /// The bytes of a path as the system knows it.
 pub(crate) fn path_bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
@@ -205,6 +210,10 @@ mod imp {
         fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
     }
 
+    pub(super) fn identity_of(file: &fs::File) -> Option<FileId> {
+        file.metadata().ok().map(|it| (it.dev(), it.ino()))
+    }
+
     /// Takes away what the mode does not grant, and grants nothing.
     pub(super) fn limit_mode(path: &Path, mode: u32) -> io::Result<()> {
         let now = fs::metadata(path)?.permissions().mode() & 0o777;
@@ -269,6 +278,10 @@ mod imp {
     }
 
     pub(super) fn identity(_: &Path) -> Option<FileId> {
+        None
+    }
+
+    pub(super) fn identity_of(_: &fs::File) -> Option<FileId> {
         None
     }
 

@@ -11,7 +11,7 @@ use model::ProjectId;
 
 use crate::layout::{DataDir, Home};
 use crate::lock::Turnstile;
-use crate::{Error, backup, journal, os};
+use crate::{Error, Inbox, backup, journal, os};
 
 /// What stands beside a database, by how its name goes on: data first, locks last.
 const COMPANIONS: &[&str] = &[
@@ -36,6 +36,14 @@ const COMPANIONS: &[&str] = &[
     "lock",
 ];
 
+/// Folders beside the databases, and which files in them are ours: what sessions were shown, and the
+/// lock of whoever serves.
+type IsOurs = fn(&str) -> bool;
+const FOLDERS: &[(&str, IsOurs)] = &[
+    ("shown", |it| it.len() == 32 && it.bytes().all(|it| it.is_ascii_hexdigit())),
+    ("serve", |it| it == "lock" || it.starts_with("maintained-")),
+];
+
 impl DataDir {
     /// Deletes everything that is ours in this folder, and each folder that is then empty. Whatever
     /// somebody else put there stays, and with it the folders it lies in.
@@ -45,6 +53,11 @@ impl DataDir {
         }
         remove_if_empty(&self.root.join("projects"))?;
         remove_home(&self.user())?;
+        Inbox::of(self).clear()?;
+        for (folder, is_ours) in FOLDERS {
+            remove_files(&self.root.join(folder), is_ours)?;
+            remove_if_empty(&self.root.join(folder))?;
+        }
         remove_files(&self.root, is_edited)?;
         remove_if_empty(&self.root)
     }

@@ -1,25 +1,152 @@
 //! Journals of sessions that are going on: written before anything else, folded when the session ends.
 
-use model::{DAY, DEFERRED_DAYS, Envelope, Event, Excerpt};
+use std::collections::HashSet;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::{Path, PathBuf};
+
+use model::{DAY, DEFERRED_DAYS, Envelope, Event, Excerpt, SessionId, SessionStart, Timestamp};
 use source::Transcript;
-use store::Store;
+use store::{DataDir, Store};
 
 use super::Learned;
 use crate::{Engine, Error, Reach};
+
+/// How much of a journal's end is looked at to see whether the session ended.
+const END: u64 = 4 << 10;
+/// How much of its beginning names the host's own log.
+const BEGINNING: u64 = 64 << 10;
+
+/// A session that is journalled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Journalled {
+    pub session: SessionId,
+    /// It said so itself; others ended without a word, or go on.
+    pub has_ended: bool,
+    /// When it was last heard of.
+    pub touched: Timestamp,
+}
+
+impl Journalled {
+    fn look(session: SessionId, path: &Path) -> Self {
+        let mut res = Self { session, has_ended: false, touched: Timestamp(0) };
+        let Ok(mut file) = std::fs::File::open(path) else { return res };
+        let since = |it: std::time::SystemTime| it.duration_since(std::time::UNIX_EPOCH).ok();
+        let modified = file.metadata().and_then(|it| it.modified()).ok().and_then(since);
+        let millis = modified.and_then(|it| i64::try_from(it.as_millis()).ok());
+        res.touched = Timestamp(millis.unwrap_or(0));
+        let length = file.seek(SeekFrom::End(0)).unwrap_or(0);
+        let mut end = Vec::new();
+        let read = file
+            .seek(SeekFrom::Start(length.saturating_sub(END)))
+            .and_then(|_| file.read_to_end(&mut end));
+        if read.is_ok() {
+            let last = String::from_utf8_lossy(&end);
+            let last = last.lines().rev().find_map(|it| Envelope::read(it).ok());
+            res.has_ended = last.is_some_and(|it| matches!(it.event, Event::SessionEnd(_)));
+        }
+        res
+    }
+}
+
+/// Where the host keeps its own log of a journalled session, when that is still there.
+pub(super) fn transcript_of(journal: &Path) -> Option<PathBuf> {
+    let named = beginnings(journal).into_iter().filter_map(|it| it.transcript);
+    named.map(PathBuf::from).find(|it| it.is_file())
+}
+
+/// The folder in which a journalled session was started, whichever project it is of.
+pub fn session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
+    let data = DataDir::new(data);
+    data.projects().into_iter().find_map(|it| {
+        let store = Store::project(data.project(it), None, Timestamp(0));
+        let first = beginnings(&store.journal_path(session)).into_iter().next();
+        first.map(|it| PathBuf::from(it.project_root))
+    })
+}
+
+/// How a journal says that its session began; it may say so again when the session goes on.
+fn beginnings(journal: &Path) -> Vec<SessionStart> {
+    let mut text = Vec::new();
+    let read =
+        std::fs::File::open(journal).and_then(|it| it.take(BEGINNING).read_to_end(&mut text));
+    let text = if read.is_ok() { String::from_utf8_lossy(&text) } else { "".into() };
+    let start = |line: &str| match Envelope::read(line).ok()?.event {
+        Event::SessionStart(it) => Some(it),
+        _ => None,
+    };
+    text.lines().filter_map(start).collect()
+}
+
+/// The logs of those that a session started: Claude Code keeps them in a folder named like its own.
+fn beside(transcript: &Path) -> Vec<Transcript> {
+    source::transcripts_at(&transcript.with_extension("").join("subagents")).unwrap_or_default()
+}
 
 impl Engine {
     /// Keeps events of one session, secrets masked. Those that end a step are on the disk when this returns.
     pub async fn journal(&mut self, events: &[Envelope]) -> Result<(), Error> {
         self.refuse_closed()?;
         let Some(first) = events.first() else { return Ok(()) };
-        let (session, mut lines, mut durable) = (first.session, String::new(), false);
-        for event in events.iter().filter(|it| it.session == session) {
+        self.notebook(Reach::Project).await?;
+        if self.append(events)? { self.sync_journal(first.session) } else { Ok(()) }
+    }
+
+    /// As `journal`, in a project that is known already, and without waiting for the disk: says whether
+    /// an event ended a step, so that `sync_journal` is due.
+    pub fn append(&self, events: &[Envelope]) -> Result<bool, Error> {
+        self.refuse_closed()?;
+        let Some(first) = events.first() else { return Ok(false) };
+        let Some(store) = self.project_store() else {
+            return Err(Error::nothing("the project is not known yet"));
+        };
+        let mut durable = false;
+        let mut lines = String::new();
+        for event in events.iter().filter(|it| it.session == first.session) {
             durable |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
-            lines.push_str(&masked(event.clone()).line());
-            lines.push('\n');
+            lines.push_str(&masked_line(event));
         }
-        let notebook = self.notebook(Reach::Project).await?;
-        Ok(notebook.store.journal(session, &lines, durable)?)
+        store.journal(first.session, &lines, false)?;
+        Ok(durable)
+    }
+
+    /// Waits until the journal of a session is on the disk.
+    pub fn sync_journal(&self, session: SessionId) -> Result<(), Error> {
+        let Some(store) = self.project_store() else { return Ok(()) };
+        Ok(store.sync_journal(session)?)
+    }
+
+    /// The sessions that are journalled here, and how they stand.
+    pub fn journalled(&self) -> Vec<Journalled> {
+        let store = self.project_store().filter(Store::exists);
+        let all = store.map(|it| it.journals()).unwrap_or_default();
+        all.into_iter().map(|(session, path)| Journalled::look(session, &path)).collect()
+    }
+
+    /// The ids of the events in a session's journal.
+    pub fn journalled_events(&self, session: SessionId) -> HashSet<String> {
+        let mut acc = HashSet::new();
+        if let Some(store) = self.project_store().filter(Store::exists) {
+            let text = std::fs::read(store.journal_path(session)).unwrap_or_default();
+            let text = String::from_utf8_lossy(&text);
+            acc.extend(text.lines().filter_map(|it| Envelope::read(it).ok()).map(|it| it.id));
+        }
+        acc
+    }
+
+    /// Learns from a journalled session, and from those that it started; what need not wait is closed.
+    pub async fn learn_journalled(&mut self, session: SessionId) -> Result<Vec<Learned>, Error> {
+        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(Vec::new()) };
+        let path = store.journal_path(session);
+        let mut acc = Vec::new();
+        let subagents = transcript_of(&path).map(|it| beside(&it)).unwrap_or_default();
+        for transcript in std::iter::once(Transcript { path, subagent: None }).chain(subagents) {
+            let Some(read) = self.read_transcript(&transcript)? else { continue };
+            if let Some(learned) = self.learn(&read.pad).await? {
+                self.close_journal(&learned)?;
+                acc.push(learned);
+            }
+        }
+        Ok(acc)
     }
 
     /// The journals of this project, as transcripts to learn from.
@@ -38,6 +165,11 @@ impl Engine {
         }
         Ok(())
     }
+}
+
+/// The event as a line of a journal, secrets masked.
+pub(super) fn masked_line(event: &Envelope) -> String {
+    masked(event.clone()).line() + "\n"
 }
 
 /// The event with the secrets in its texts masked.

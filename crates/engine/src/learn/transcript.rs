@@ -3,10 +3,11 @@
 use std::path::Path;
 
 use agents::{Counts, Cutter, Dialect, Origin, Reader, recognise};
-use model::{Envelope, Timestamp};
+use model::{Envelope, Event, Timestamp};
 use observe::Scratchpad;
 use source::Transcript;
 
+use super::journal;
 use crate::{Engine, Error};
 
 /// Bytes that are looked at to recognise a format and find the first moment.
@@ -26,8 +27,8 @@ pub struct TranscriptRead {
 }
 
 /// What the beginning of a file says.
-struct Start {
-    dialect: Dialect,
+pub(super) struct Start {
+    pub(super) dialect: Dialect,
     at: Timestamp,
     cwd: Option<String>,
 }
@@ -47,6 +48,17 @@ impl Engine {
         &self,
         transcript: &Transcript,
     ) -> Result<Option<TranscriptRead>, Error> {
+        let Some(start) = start(transcript) else { return Ok(None) };
+        if start.dialect == Dialect::Journal
+            && let Some(fuller) = journal::transcript_of(&transcript.path)
+            && let Some(read) = self.read_one(&Transcript { path: fuller, subagent: None })?
+        {
+            return read_beside(transcript, read).map(Some);
+        }
+        self.read_one(transcript)
+    }
+
+    fn read_one(&self, transcript: &Transcript) -> Result<Option<TranscriptRead>, Error> {
         let Some(start) = start(transcript) else { return Ok(None) };
         let origin = Origin {
             project: Some(self.place.root.to_string_lossy().into_owned()),
@@ -82,6 +94,22 @@ impl Engine {
     }
 }
 
+/// A session by the host's own log, and what only the journal knows: notes, and what was checked.
+fn read_beside(journal: &Transcript, mut read: TranscriptRead) -> Result<TranscriptRead, Error> {
+    let mut text = Vec::new();
+    source::pieces(&journal.path, |piece| {
+        text.extend_from_slice(piece);
+        true
+    })?;
+    let events = String::from_utf8_lossy(&text);
+    for event in events.lines().filter_map(|it| Envelope::read(it).ok()) {
+        if matches!(event.event, Event::Record(_) | Event::Validation(_)) {
+            read.pad.observe(&event);
+        }
+    }
+    Ok(read)
+}
+
 /// Transcripts at paths that were given, oldest first, whichever project they are of.
 pub fn transcripts_in(paths: &[std::path::PathBuf]) -> Result<Vec<Transcript>, Error> {
     let mut acc = Vec::new();
@@ -106,7 +134,7 @@ fn sorted(found: Vec<Transcript>, wanted: impl Fn(&Start) -> bool) -> Vec<Transc
 }
 
 /// What the beginning of a file says; `None` when it is no transcript.
-fn start(transcript: &Transcript) -> Option<Start> {
+pub(super) fn start(transcript: &Transcript) -> Option<Start> {
     let mut head = Vec::new();
     let read = source::pieces(&transcript.path, |piece| {
         head.extend_from_slice(&piece[..piece.len().min(HEAD)]);
@@ -120,7 +148,7 @@ fn start(transcript: &Transcript) -> Option<Start> {
     cutter.feed(&head, |line| reader.line(&mut events, line));
     let at = events.iter().map(|it| it.at).find(|it| it.0 > 0).unwrap_or_default();
     let cwd = events.iter().find_map(|it| match &it.event {
-        model::Event::SessionStart(start) => Some(start.project_root.clone()),
+        Event::SessionStart(start) => Some(start.project_root.clone()),
         _ => None,
     });
     Some(Start { dialect, at, cwd: cwd.filter(|it| !it.is_empty()) })

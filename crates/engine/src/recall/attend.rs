@@ -39,6 +39,11 @@ struct Said {
 impl Engine {
     /// What to tell the agent now, if anything.
     pub async fn attend(&self, heard: &Heard) -> Result<Option<String>, Error> {
+        Ok(self.attend_to(heard).await?.map(|it| it.0))
+    }
+
+    /// As `attend`, with the memories that the text speaks of.
+    pub async fn attend_to(&self, heard: &Heard) -> Result<Option<(String, Vec<MemoryId>)>, Error> {
         let log = ShownLog::of(&DataDir::new(&self.config.data), &heard.session);
         if heard.moment == (Moment::Start { compacted: true }) {
             log.clear();
@@ -58,7 +63,8 @@ impl Engine {
         };
         let Some(said) = said else { return Ok(None) };
         log.add(&said.words)?;
-        Ok(Some(said.text))
+        let memories = said.words.iter().filter_map(|it| it.parse().ok()).collect();
+        Ok(Some((said.text, memories)))
     }
 
     async fn said_to(

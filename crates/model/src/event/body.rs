@@ -36,6 +36,9 @@ pub struct SessionStart {
     pub parent: Option<SessionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_unit: Option<WorkUnit>,
+    /// Where the host keeps its own log of the session, which is fuller than what it tells.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub transcript: Option<String>,
 }
 
 /// A person said something; kept only as task text and for corrections.

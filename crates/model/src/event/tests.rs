@@ -169,6 +169,7 @@ fn session_start() -> impl Strategy<Value = Event> {
         option::of(".*"),
         option::of(any::<u128>()),
         option::of(work_unit()),
+        option::of(".*"),
     );
     (said, place).prop_map(|(said, place)| {
         Event::SessionStart(SessionStart {
@@ -182,6 +183,7 @@ fn session_start() -> impl Strategy<Value = Event> {
             role: place.2,
             parent: place.3.map(|it| SessionId(uuid::Uuid::from_u128(it))),
             work_unit: place.4,
+            transcript: place.5,
         })
     })
 }

@@ -215,6 +215,7 @@ fn session_start() -> Event {
         role: Some("coder".to_owned()),
         parent: None,
         work_unit: Methodology::from_slug("native").and_then(|it| it.work_unit(&["042", "3"])),
+        transcript: None,
     })
 }
 
