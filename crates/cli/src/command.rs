@@ -34,6 +34,7 @@ mod remember;
 mod restore;
 mod restore_backup;
 mod search;
+pub(crate) mod serve;
 mod shared;
 mod show;
 mod stats;
@@ -90,6 +91,7 @@ pub(crate) enum Command {
     Config(config::ConfigArgs),
     Connect(connect::ConnectArgs),
     Disconnect(connect::DisconnectArgs),
+    Serve(serve::ServeArgs),
     #[command(hide = true)]
     Hook(hook::HookArgs),
     Completions(completions::CompletionsArgs),
@@ -109,6 +111,15 @@ impl Command {
         match self {
             Self::Doctor(_) => true,
             Self::Config(args) => !args.converts(),
+            _ => false,
+        }
+    }
+
+    /// Whether the command takes files away or puts others in their place.
+    const fn replaces_files(&self) -> bool {
+        match self {
+            Self::Purge(_) | Self::RestoreBackup(_) => true,
+            Self::Config(args) => args.converts(),
             _ => false,
         }
     }
@@ -232,6 +243,10 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Disconnect(args) => return connect::disconnect(args, output),
         _ => {}
     }
+    if command.replaces_files() {
+        // Whoever has them open would go on with what was there before.
+        ::serve::client::stop(&::serve::Address::of(&Environment::read()?.data));
+    }
     let changes = command.changes_memories();
     let mut session = Session::open(global, output, &command).await?;
     let code = match command {
@@ -273,6 +288,7 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         | Command::Licenses(_)
         | Command::Connect(_)
         | Command::Disconnect(_)
+        | Command::Serve(_)
         | Command::Hook(_) => {
             unreachable!("answered before anything was opened")
         }

@@ -69,7 +69,7 @@ fn nowhere(error: &std::io::Error) -> Failure {
 }
 
 /// Milliseconds since the epoch; negative for a clock set before it.
-fn now() -> Timestamp {
+pub(crate) fn now() -> Timestamp {
     let millis = |it: std::time::Duration| i64::try_from(it.as_millis()).unwrap_or(i64::MAX);
     Timestamp(match SystemTime::now().duration_since(UNIX_EPOCH) {
         Ok(after) => millis(after),
@@ -82,13 +82,30 @@ pub(crate) fn claude_folder() -> Option<PathBuf> {
     env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
+/// What processes that we start are marked with: what they cause is not observed.
+const OWN: &str = "WAYLORE_OWN";
+
+/// Whether one of our own processes is behind this one.
+pub(crate) fn is_own() -> bool {
+    env::var_os(OWN).is_some()
+}
+
 /// Starts a process that outlives this one and the host that called it; nobody hears of it.
 pub(crate) fn detach(command: &mut Command) -> std::io::Result<()> {
-    use std::process::Stdio;
-    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
-    command.spawn().map(|_| ())
+    start(command)
+}
+
+/// Starts the daemon. It leaves the host by itself, which a process that leads a group cannot.
+pub(crate) fn start_daemon() -> std::io::Result<()> {
+    start(Command::new(env::current_exe()?).args(["serve", "--detached"]).current_dir("/"))
+}
+
+fn start(command: &mut Command) -> std::io::Result<()> {
+    use std::process::Stdio;
+    command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+    command.env(OWN, "1").spawn().map(|_| ())
 }
 
 /// A setting given through the environment: `remember.on_secret` is `WAYLORE_REMEMBER_ON_SECRET`.

@@ -58,6 +58,13 @@ fn main() -> ExitCode {
             command::hook::run(args);
             return ExitCode::SUCCESS;
         }
+        Ok(Cli { command: Command::Serve(args), global }) => {
+            let output = Output::new(&global);
+            return match command::serve::run(args, &output) {
+                Ok(code) => ExitCode::from(code),
+                Err(error) => failure::report(&error, &output),
+            };
+        }
         Ok(cli) => cli,
         // To a host, a usage error is an order to stop the agent.
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,

@@ -21,6 +21,7 @@ pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Resu
     let mut checks = configuration(session);
     checks.extend(found);
     checks.extend(vectors(session).await);
+    checks.push(daemon(session));
     let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
     let code = u8::from(worst == Health::Bad);
     if session.output.json {
@@ -91,6 +92,30 @@ async fn vectors(session: &Session<'_>) -> Option<Check> {
             check(Health::Doubtful, format!("the provider does not make any: {error}"), Some(fix))
         }
         Err(_) => None,
+    }
+}
+
+/// Who serves, and what is done in the background.
+fn daemon(session: &Session<'_>) -> Check {
+    let check = |health, detail, fix: Option<&str>| {
+        let (name, fix) = ("daemon".to_owned(), fix.map(str::to_owned));
+        Check { name, health, detail, fix }
+    };
+    let address = serve::Address::of(&session.environment.data);
+    match serve::client::status(&address) {
+        Ok(status) => {
+            let trouble = status["last_trouble"].as_str();
+            let health = if trouble.is_some() { Health::Doubtful } else { Health::Good };
+            check(health, super::serve::brief(&status), None)
+        }
+        Err(serve::client::Silence::Nobody) => {
+            check(Health::Good, "not running; hooks answer by themselves".to_owned(), None)
+        }
+        Err(serve::client::Silence::Trouble(why)) => check(
+            Health::Doubtful,
+            format!("it does not answer: {why}"),
+            Some("`waylore serve --stop` ends it; the next hook starts another"),
+        ),
     }
 }
 

@@ -3,11 +3,15 @@
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use engine::{Heard, Moment, hear, hook_answer};
+use serve::client::Silence;
 
 use super::{Command, Session};
+use crate::config::Settings;
+use crate::environment::Environment;
 use crate::output::Output;
 use crate::{Global, environment};
 
@@ -15,6 +19,9 @@ use crate::{Global, environment};
 const LONGEST: u64 = 8 << 20;
 /// After so long the host goes on without us.
 const PATIENCE: Duration = Duration::from_millis(900);
+/// So much longer at a moment that is worth it.
+const LONGER: Duration = Duration::from_millis(1_500);
+static IS_WORTH_IT: AtomicBool = AtomicBool::new(false);
 /// The longest answer, in bytes: beyond, hosts put it into a file that nobody opens. What is longer is
 /// not said: half a block would not end.
 const MOST: usize = 9_000;
@@ -35,52 +42,108 @@ enum Host {
     ClaudeCode,
 }
 
+/// How long the daemon may take to answer at a moment.
+const fn budget(moment: &Moment) -> Duration {
+    Duration::from_millis(match moment {
+        Moment::Start { .. } => 500,
+        Moment::Prompt { .. } => 2_000,
+        Moment::Touched { .. } | Moment::Failed { .. } | Moment::End => 100,
+        Moment::Other => 50,
+    })
+}
+
 /// Answers on standard output, if at all. The exit code is always 0: any other would be an error in
 /// the eyes of the host, and some would stop the agent.
 pub(crate) fn run(args: HookArgs) {
     let Host::ClaudeCode = args.host;
+    if environment::is_own() {
+        return;
+    }
     // A panic is our trouble, not the host's.
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::spawn(|| {
         #[expect(clippy::disallowed_methods, reason = "this waits so that the agent need not")]
-        std::thread::sleep(PATIENCE);
+        let wait = std::thread::sleep;
+        wait(PATIENCE);
+        if IS_WORTH_IT.load(Ordering::Relaxed) {
+            wait(LONGER);
+        }
         std::process::exit(0);
     });
-    let said = catch_unwind(|| {
-        let heard = listen()?;
-        let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
-        let said = catch_unwind(AssertUnwindSafe(|| runtime.block_on(answer(&heard)))).ok()??;
-        Some((heard.event, said))
+    let _ = catch_unwind(|| {
+        let mut input = Vec::new();
+        std::io::stdin().take(LONGEST).read_to_end(&mut input).ok()?;
+        attend(&input)
     });
-    if let Ok(Some((event, text))) = said
-        && text.len() <= MOST
-    {
-        Output::new(&global(None)).line(&hook_answer(&event, &text));
+}
+
+/// Asks whoever serves; where nobody does, answers by itself. What was not taken there is kept for later.
+fn attend(input: &[u8]) -> Option<()> {
+    let heard = hear(input)?;
+    let environment = Environment::read().ok()?;
+    let budget = budget(&heard.moment);
+    IS_WORTH_IT.store(budget > PATIENCE, Ordering::Relaxed);
+    let request = serve::client::hook_request("claude-code", std::str::from_utf8(input).ok()?);
+    let address = serve::Address::of(&environment.data);
+    match serve::client::ask(&address, &request, budget) {
+        Ok(answer) => {
+            say(&heard, answer["text"].as_str());
+            if serve::is_newer(env!("CARGO_PKG_VERSION"), answer["version"].as_str()?) {
+                start(&environment);
+            }
+        }
+        Err(Silence::Nobody) => {
+            IS_WORTH_IT.store(false, Ordering::Relaxed);
+            let said = catch_unwind(AssertUnwindSafe(|| by_itself(&heard))).ok().flatten();
+            say(&heard, said.as_deref());
+            keep(&environment, input);
+            let starts = !matches!(heard.moment, Moment::Other);
+            if !(starts && start(&environment)) && heard.moment == Moment::End {
+                learn_later(&heard);
+            }
+        }
+        Err(Silence::Trouble(_)) => keep(&environment, input),
+    }
+    Some(())
+}
+
+fn say(heard: &Heard, text: Option<&str>) {
+    if let Some(text) = text.filter(|it| !it.is_empty() && it.len() <= MOST) {
+        Output::new(&global(None)).line(&hook_answer(&heard.event, text));
     }
 }
 
-fn listen() -> Option<Heard> {
-    let mut input = Vec::new();
-    std::io::stdin().take(LONGEST).read_to_end(&mut input).ok()?;
-    hear(&input)
+/// Keeps the event for whoever serves next. On a full disk it is lost here; hosts keep logs of their own.
+fn keep(environment: &Environment, input: &[u8]) {
+    let _ = engine::keep_for_later(
+        &environment.data,
+        environment.home.as_deref(),
+        input,
+        environment.now,
+    );
 }
 
-async fn answer(heard: &Heard) -> Option<String> {
-    if heard.moment == Moment::Other {
+fn by_itself(heard: &Heard) -> Option<String> {
+    if matches!(heard.moment, Moment::Other | Moment::End) {
         return None;
     }
-    if heard.moment == Moment::End {
-        learn_later(heard);
-        return None;
-    }
-    let global = global(Some(PathBuf::from(&heard.cwd)));
-    let output = Output::new(&global);
-    let command = Command::Hook(HookArgs { host: Host::ClaudeCode });
-    let session = Session::open(&global, &output, &command).await.ok()?;
-    if session.engine.closed {
-        return None;
-    }
-    session.engine.attend(heard).await.ok()?
+    let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
+    runtime.block_on(async {
+        let global = global(Some(PathBuf::from(&heard.cwd)));
+        let output = Output::new(&global);
+        let command = Command::Hook(HookArgs { host: Host::ClaudeCode });
+        let session = Session::open(&global, &output, &command).await.ok()?;
+        if session.engine.closed {
+            return None;
+        }
+        session.engine.attend(heard).await.ok()?
+    })
+}
+
+/// Starts the daemon where that is wanted; nobody waits for it. Says whether one was started.
+fn start(environment: &Environment) -> bool {
+    let wanted = Settings::load(environment).is_ok_and(|it| it.get("serve.start") == "true");
+    wanted && cfg!(unix) && environment::start_daemon().is_ok()
 }
 
 /// Lets a process of its own learn from what the host has written down; nobody waits for it.

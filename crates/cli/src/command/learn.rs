@@ -51,6 +51,9 @@ struct Sum {
 }
 
 pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+    if args.from.is_empty() && !args.dry_run {
+        take_in(session).await?;
+    }
     let transcripts = find(&args, session)?;
     let out = session.output;
     if transcripts.is_empty() {
@@ -94,6 +97,17 @@ fn find(args: &LearnArgs, session: &Session<'_>) -> anyhow::Result<Vec<Transcrip
     let mut res = session.engine.transcripts(home);
     res.extend(session.engine.journals());
     Ok(res)
+}
+
+/// What hooks left for this project while nobody served.
+async fn take_in(session: &mut Session<'_>) -> anyhow::Result<()> {
+    let engine = &mut session.engine;
+    for waiting in engine::waiting(&engine.config.data, session.environment.now) {
+        if waiting.root.starts_with(&engine.place.root) {
+            engine.take_in(&waiting).await?;
+        }
+    }
+    Ok(())
 }
 
 /// Learns into a notebook that is thrown away.

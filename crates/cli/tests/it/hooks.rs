@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 use crate::kit::{Desk, Said, files};
 use crate::learning::put;
 
-const FLAG: &str = "user look at the change\nedit a.rs\nfail git show --no-stat HEAD: fatal: unrecognized argument: --no-stat\nrun git show --stat HEAD\nrun cargo test\n";
+pub(crate) const FLAG: &str = "user look at the change\nedit a.rs\nfail git show --no-stat HEAD: fatal: unrecognized argument: --no-stat\nrun git show --stat HEAD\nrun cargo test\n";
 
 /// What the host is told at an event of a session; empty when nothing.
-fn told(desk: &Desk, session: &str, event: Value) -> String {
+pub(crate) fn told(desk: &Desk, session: &str, event: Value) -> String {
     let mut message = json!({
         "session_id": session,
         "cwd": desk.project.display().to_string(),
@@ -35,26 +35,26 @@ fn brief(said: &Said) -> String {
     format!("{} {}", said.code, said.out)
 }
 
-fn start(source: &str) -> Value {
+pub(crate) fn start(source: &str) -> Value {
     json!({ "hook_event_name": "SessionStart", "source": source })
 }
 
-fn prompt(text: &str) -> Value {
+pub(crate) fn prompt(text: &str) -> Value {
     json!({ "hook_event_name": "UserPromptSubmit", "prompt": text })
 }
 
-fn read(desk: &Desk, file: &str) -> Value {
+pub(crate) fn read(desk: &Desk, file: &str) -> Value {
     let path = desk.project.join(file).display().to_string();
     json!({ "hook_event_name": "PostToolUse", "tool_name": "Read", "tool_input": { "file_path": path } })
 }
 
-fn failure(command: &str, error: &str) -> Value {
+pub(crate) fn failure(command: &str, error: &str) -> Value {
     json!({ "hook_event_name": "PostToolUseFailure", "tool_name": "Bash",
         "tool_input": { "command": command }, "error": error })
 }
 
 /// A project with a warning about a file, and one that concerns everything.
-fn taught() -> Desk {
+pub(crate) fn taught() -> Desk {
     let desk = Desk::new();
     fs::create_dir(desk.project.join("src")).unwrap();
     fs::write(desk.project.join("src/auth.rs"), "fn verify() {}\n").unwrap();

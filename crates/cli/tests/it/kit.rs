@@ -59,6 +59,8 @@ impl Desk {
     pub(crate) fn surround(&self, command: &mut Command) {
         command.env_clear().env("PATH", std::env::var_os("PATH").unwrap_or_default());
         command.env("HOME", &self.root).env("WAYLORE_HOME", &self.home);
+        // Whoever wants a daemon starts it, and ends it.
+        command.env("WAYLORE_SERVE_START", "false");
         command.current_dir(&self.project).stdin(Stdio::null());
     }
 

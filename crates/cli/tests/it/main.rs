@@ -11,6 +11,8 @@ mod clock;
 mod code;
 mod context;
 mod crowd;
+#[cfg(unix)]
+mod daemon;
 mod damage;
 mod disk;
 mod encryption;
@@ -26,6 +28,8 @@ mod manners;
 mod notebook;
 mod pipelines;
 mod precise;
+#[cfg(unix)]
+mod protocol;
 mod providers;
 mod settings;
 mod watching;

@@ -1,0 +1,101 @@
+//! What each request says. Unknown fields are ignored.
+
+use model::{Outcome, SessionId, ValidationKind};
+use serde::Deserialize;
+use serde_json::value::RawValue;
+
+/// Which project a request is about: a folder, or that of a session that has begun.
+#[derive(Clone, Debug, Deserialize)]
+pub struct About {
+    #[serde(default)]
+    pub project: Option<String>,
+    #[serde(default)]
+    pub session_id: Option<SessionId>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+pub struct HelloAsk {
+    #[serde(default)]
+    pub version: String,
+}
+
+/// Asks the daemon to end.
+#[derive(Debug, Default, Deserialize)]
+pub struct StopAsk {
+    /// A daemon steps down for a program that is newer than itself; without a version, for anybody.
+    #[serde(default)]
+    pub for_version: Option<String>,
+}
+
+/// The words of a host, as it said them.
+#[derive(Debug, Deserialize)]
+pub struct HookAsk<'a> {
+    pub host: String,
+    #[serde(borrow)]
+    pub message: &'a RawValue,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct SearchAsk {
+    pub query: String,
+    #[serde(default)]
+    pub limit: Option<u32>,
+    #[serde(default)]
+    pub phase: Option<String>,
+}
+
+/// A note to the scratchpad of a session.
+#[derive(Debug, Deserialize)]
+pub struct RecordAsk {
+    pub session_id: SessionId,
+    #[serde(default)]
+    pub event_id: Option<String>,
+}
+
+/// What an agent should know when it begins, or about the files at hand.
+#[derive(Debug, Deserialize)]
+pub struct ContextAsk {
+    #[serde(default)]
+    pub task: String,
+    #[serde(default)]
+    pub files: Vec<String>,
+    #[serde(default)]
+    pub phase: Option<String>,
+    /// Tokens of the whole text.
+    #[serde(default)]
+    pub budget: Option<u32>,
+}
+
+/// What to say between two steps: about files that were touched, or about a call that failed.
+#[derive(Debug, Deserialize)]
+pub struct StepAsk {
+    pub session_id: SessionId,
+    #[serde(default)]
+    pub files: Vec<String>,
+    /// The tool that failed, its command and what it answered.
+    #[serde(default)]
+    pub tool: Option<String>,
+    #[serde(default)]
+    pub command: Option<String>,
+    #[serde(default)]
+    pub error: Option<String>,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct ValidateAsk {
+    pub session_id: SessionId,
+    pub kind: ValidationKind,
+    pub ok: bool,
+}
+
+#[derive(Debug, Deserialize)]
+pub struct FinishAsk {
+    pub session_id: SessionId,
+    #[serde(default)]
+    pub outcome: Option<Outcome>,
+    #[serde(default)]
+    pub steps: Option<u32>,
+    /// Answer only when the session was learned from.
+    #[serde(default)]
+    pub wait: bool,
+}

@@ -1,0 +1,161 @@
+//! What is answered.
+
+use engine::{Context, Dependency, Freshness, Hit, Impact, Mention, Symbol};
+use model::{Memory, closed};
+use serde::Serialize;
+use serde_json::{Value, json};
+
+closed! {
+    /// Why a line has no better answer.
+    pub enum Code : "code" {
+        Malformed = "malformed",
+        TooLong = "too_long",
+        TooDeep = "too_deep",
+        UnknownEvent = "unknown_event",
+        UnknownRequest = "unknown_request",
+        NotAvailable = "not_available",
+        NoProject = "no_project",
+        UnknownSession = "unknown_session",
+        Refused = "refused",
+        Failed = "failed",
+        Stopping = "stopping",
+    }
+}
+
+/// A code for programs, a sentence for people.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Failure {
+    pub code: Code,
+    pub message: String,
+}
+
+impl Failure {
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self { code, message: message.into() }
+    }
+}
+
+impl From<engine::Error> for Failure {
+    fn from(error: engine::Error) -> Self {
+        use engine::Error;
+        let code = match &error {
+            Error::NotFound { .. }
+            | Error::Ambiguous { .. }
+            | Error::Secret { .. }
+            | Error::Refused { .. }
+            | Error::Nothing { .. }
+            | Error::Source(_) => Code::Refused,
+            Error::Store(_) | Error::Model(_) => Code::Failed,
+        };
+        Self::new(code, error.to_string())
+    }
+}
+
+/// A line with an answer.
+pub fn reply_ok(id: &Value, answer: Value) -> String {
+    json!({ "id": id, "ok": answer }).to_string()
+}
+
+/// A line with a failure; `of` names what it is about.
+pub fn reply_error(of: Option<(&'static str, &Value)>, why: &Failure) -> String {
+    let mut res = json!({ "error": { "code": why.code, "message": why.message } });
+    let (name, value) = of.unwrap_or(("id", &Value::Null));
+    res[name] = value.clone();
+    res.to_string()
+}
+
+/// What a search found, best first.
+pub fn hits(all: &[Hit]) -> Value {
+    let hit = |it: &Hit| {
+        let mut res = memory(&it.shown.memory);
+        res["score"] = json!((f64::from(it.score) * 1000.0).round() / 1000.0);
+        res
+    };
+    let ids: Vec<String> = all.iter().map(|it| it.shown.memory.id.to_string()).collect();
+    json!({ "hits": all.iter().map(hit).collect::<Vec<_>>(), "memories": ids })
+}
+
+/// A text for an agent; empty when nothing is worth saying.
+pub fn context(it: &Context) -> Value {
+    let ids: Vec<String> = it.placed.iter().map(|it| it.hit.shown.memory.id.to_string()).collect();
+    let text = if ids.is_empty() { "" } else { it.text.as_str() };
+    json!({ "text": text, "tokens": if ids.is_empty() { 0 } else { it.used }, "memories": ids })
+}
+
+pub fn impact(it: &Impact) -> Value {
+    let memories: Vec<String> = it.memories.iter().map(|it| it.memory.id.to_string()).collect();
+    json!({
+        "targets": it.targets.iter().map(symbol).collect::<Vec<_>>(),
+        "concerned": it.mentions.iter().map(mention).collect::<Vec<_>>(),
+        "memories": memories,
+        "freshness": freshness(&it.freshness),
+    })
+}
+
+pub fn dependencies(it: &Dependency) -> Value {
+    json!({
+        "targets": it.targets.iter().map(symbol).collect::<Vec<_>>(),
+        "needed": it.mentions.iter().map(mention).collect::<Vec<_>>(),
+        "memories": [],
+        "freshness": freshness(&it.freshness),
+    })
+}
+
+/// Enough of a memory to cite it and to act on it.
+fn memory(it: &Memory) -> Value {
+    json!({
+        "id": it.id,
+        "type": it.kind.slug(),
+        "summary": it.summary,
+        "content": it.content,
+        "citation": it.citation,
+        "files": it.files,
+    })
+}
+
+fn symbol(it: &Symbol) -> Value {
+    let kind = it.kind.map(engine::DefKind::slug);
+    json!({ "name": it.name, "kind": kind, "path": it.path, "line": it.lines.0 })
+}
+
+fn mention(it: &Mention) -> Value {
+    let mut res = symbol(&it.symbol);
+    res["depth"] = json!(it.depth);
+    res["edge"] = json!(it.kind.slug());
+    res["via"] = json!(it.via);
+    res
+}
+
+fn freshness(it: &Freshness) -> Value {
+    json!({ "is_partial": it.is_partial, "waiting": it.n_waiting, "changed": it.changed })
+}
+
+/// How the daemon is.
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct StatusWire {
+    pub pid: u32,
+    pub version: String,
+    pub protocol: u32,
+    pub seconds_up: u64,
+    pub seconds_idle: u64,
+    /// Folders of the projects that are open.
+    pub projects: Vec<String>,
+    pub sessions: usize,
+    pub connections: usize,
+    pub events: u64,
+    pub requests: u64,
+    /// What is being done in the background.
+    pub job: Option<JobWire>,
+    pub queued: usize,
+    /// Jobs done so far, by name.
+    pub done: std::collections::BTreeMap<String, u64>,
+    /// What went wrong last, if anything did.
+    pub last_trouble: Option<String>,
+}
+
+#[derive(Clone, Debug, Default, Serialize)]
+pub struct JobWire {
+    pub name: String,
+    pub project: String,
+    pub seconds: u64,
+}
