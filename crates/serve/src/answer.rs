@@ -1,13 +1,15 @@
 //! Requests: each reads what it needs from its line, asks the engine, and answers in the words of the wire.
 
-use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
-use engine::{Engine, Filter, Heard, Moment, Occasion, Purpose, Question, Without};
+use engine::{
+    Engine, Filter, Heard, Moment, Occasion, Pipeline, Purpose, Question, StepAsked, Without,
+};
 use model::{
-    Envelope, Event, Phase, ProjectPath, RecordedNote, SessionEnd, Validation, fingerprint,
+    Envelope, Event, MemoryId, Phase, ProjectPath, RecordedNote, SessionEnd, Timestamp, TrustLevel,
+    Validation, fingerprint,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,8 +20,8 @@ use crate::project::{Look, Project, lock};
 use crate::sitting::Sitting;
 use crate::version::is_newer;
 use crate::wire::{
-    self, About, Code, ContextAsk, Failure, FinishAsk, HookAsk, PROTOCOL, RecordAsk, RequestKind,
-    SearchAsk, StepAsk, StopAsk, ValidateAsk,
+    self, About, Code, CodeAsk, ContextAsk, Failure, FinishAsk, HookAsk, LimitAsk, PROTOCOL,
+    PrefetchAsk, RecipeAsk, RecordAsk, RequestKind, SearchAsk, StepAsk, StopAsk, ValidateAsk,
 };
 
 /// Hits when nobody says how many, and at most.
@@ -27,17 +29,14 @@ const HITS: u32 = 10;
 const MOST_HITS: u32 = 100;
 /// How far an answer about code goes when nobody says.
 const DEPTH: u32 = 3;
+/// Files named when nobody says how many.
+const PREFETCHED: usize = 12;
+/// Notes recorded in the last so many milliseconds count as recorded in this step.
+const RECENT: i64 = 60_000;
 /// The most files one request may name.
 const MOST_FILES: usize = 1_000;
 
 type Answer = Result<Value, Failure>;
-
-#[derive(Deserialize)]
-struct CodeAsk {
-    target: String,
-    #[serde(default)]
-    depth: Option<u32>,
-}
 
 impl Daemon {
     /// Answers one request.
@@ -58,14 +57,14 @@ impl Daemon {
             RequestKind::Record => self.record(line).await,
             RequestKind::Validate => self.validate(&read(line)?).await,
             RequestKind::Finish => self.finish(&read(line)?).await,
-            RequestKind::PlanContext
-            | RequestKind::QaContext
-            | RequestKind::RecoveryContext
-            | RequestKind::SpecContext
-            | RequestKind::Recipe
-            | RequestKind::Prefetch
-            | RequestKind::StopLimit
-            | RequestKind::ModuleMap => {
+            RequestKind::PlanContext => self.pipeline(line, Pipeline::Plan).await,
+            RequestKind::QaContext => self.pipeline(line, Pipeline::Qa).await,
+            RequestKind::RecoveryContext => self.pipeline(line, Pipeline::Recovery).await,
+            RequestKind::SpecContext => self.pipeline(line, Pipeline::Spec).await,
+            RequestKind::Recipe => self.recipe(line).await,
+            RequestKind::Prefetch => self.prefetch(line).await,
+            RequestKind::StopLimit => self.stop_limit(line).await,
+            RequestKind::ModuleMap => {
                 let what = format!("`{kind}` is not there yet in version {}", self.config.version);
                 Err(Failure::new(Code::NotAvailable, what))
             }
@@ -162,21 +161,54 @@ impl Daemon {
 
     async fn session_context(&self, line: &str) -> Answer {
         let engine = self.open(line).await?;
-        let occasion = occasion(&engine, read(line)?)?;
+        let occasion = occasion(&engine, read(line)?, None)?;
         *lock(&self.counts.asked) = Some(Instant::now());
         Ok(wire::context(&engine.context_start(&occasion).await?))
     }
 
     async fn file_context(&self, line: &str) -> Answer {
         let engine = self.open(line).await?;
-        let occasion = occasion(&engine, read(line)?)?;
+        let occasion = occasion(&engine, read(line)?, None)?;
         Ok(wire::context(&engine.context_file(&occasion).await?))
     }
 
-    /// What a hook would say at this step of a session: each memory once.
+    async fn pipeline(&self, line: &str, stage: Pipeline) -> Answer {
+        let engine = self.open(line).await?;
+        let occasion = occasion(&engine, read(line)?, Some(stage))?;
+        *lock(&self.counts.asked) = Some(Instant::now());
+        Ok(wire::context(&engine.context_pipeline(&occasion).await?))
+    }
+
+    async fn recipe(&self, line: &str) -> Answer {
+        let ask: RecipeAsk = read(line)?;
+        let engine = self.open(line).await?;
+        *lock(&self.counts.asked) = Some(Instant::now());
+        Ok(wire::recipe(engine.recipe(&ask.task).await?.as_ref()))
+    }
+
+    async fn prefetch(&self, line: &str) -> Answer {
+        let ask: PrefetchAsk = read(line)?;
+        let engine = self.open(line).await?;
+        let first = files(&engine, ask.file.as_slice())?.into_iter().next();
+        let limit = ask.limit.unwrap_or(PREFETCHED).min(MOST_FILES);
+        let first = first.as_ref().map(ProjectPath::as_str);
+        let found = engine.files_for(&ask.task, first, limit).await?;
+        Ok(json!({ "files": found, "memories": [] }))
+    }
+
+    async fn stop_limit(&self, line: &str) -> Answer {
+        let ask: LimitAsk = read(line)?;
+        let engine = self.open(line).await?;
+        Ok(wire::stop_limit(&engine.stop_limit(ask.base, &ask.module).await?))
+    }
+
+    /// What is worth saying at this step of a session: each memory once.
     async fn step_context(&self, ask: &StepAsk) -> Answer {
         let sitting = self.sitting(ask.session_id).await?;
         let engine = sitting.project.handle(&self.config, Look::Now).await;
+        if let (Some(number), None) = (ask.step, &ask.error) {
+            return self.decided(ask, number, &engine, sitting.project.level()).await;
+        }
         let moment = if let Some(error) = &ask.error {
             Moment::Failed {
                 tool: ask.tool.clone().unwrap_or_else(|| "other".to_owned()),
@@ -197,6 +229,36 @@ impl Daemon {
         let said = if engine.closed { None } else { engine.attend_to(&heard).await? };
         let (text, memories) = said.unwrap_or_default();
         Ok(json!({ "text": text, "memories": memories }))
+    }
+
+    /// The one note between two steps, if any.
+    async fn decided(
+        &self,
+        ask: &StepAsk,
+        number: u32,
+        engine: &Engine,
+        level: TrustLevel,
+    ) -> Answer {
+        let step_files = files(engine, &ask.files)?;
+        let mut touched = files(engine, &ask.touched)?;
+        touched.extend(step_files.iter().cloned());
+        let asked = StepAsked {
+            session: ask.session_id.to_string(),
+            number,
+            level,
+            task: ask.task.clone(),
+            files: step_files,
+            touched,
+            searches: ask.searches.clone(),
+            since: Timestamp((self.config.now)().0 - RECENT),
+        };
+        if engine.closed {
+            return Ok(json!({ "text": "", "memories": [] }));
+        }
+        let context = engine.context_step(&asked).await?;
+        engine.said_at_step(&asked, &context)?;
+        let ids = context.said.iter().filter_map(|it| it.word.parse::<MemoryId>().ok());
+        Ok(json!({ "text": context.text, "memories": ids.collect::<Vec<_>>() }))
     }
 
     async fn impact(&self, line: &str) -> Answer {
@@ -264,11 +326,19 @@ impl Daemon {
     }
 }
 
-fn occasion(engine: &Engine, ask: ContextAsk) -> Result<Occasion, Failure> {
-    let phase = ask.phase.as_deref().map(phase).transpose()?.unwrap_or(Phase::Implement);
+fn occasion(
+    engine: &Engine,
+    ask: ContextAsk,
+    stage: Option<Pipeline>,
+) -> Result<Occasion, Failure> {
+    let phase = ask.phase.as_deref().map(phase).transpose()?;
     let files = files(engine, &ask.files)?;
-    let (task, budget, already_shown) = (ask.task, ask.budget, HashSet::new());
-    Ok(Occasion { task, files, budget, already_shown, ..Occasion::of(phase) })
+    let base = match stage {
+        Some(stage) => Occasion::for_pipeline(stage),
+        None => Occasion::of(phase.unwrap_or(Phase::Implement)),
+    };
+    let ContextAsk { task, budget, modules, report, .. } = ask;
+    Ok(Occasion { task, files, budget, modules, report, ..base })
 }
 
 /// Files as a program names them, as those of the project; one outside of it is refused.

@@ -26,6 +26,6 @@ mod run;
 pub use address::Address;
 pub use error::Error;
 pub use os::leave_host;
-pub use project::{IsClosed, Open};
+pub use project::{Open, Resolve, Resolved};
 pub use run::{Config, Ended, run, run_stdio};
 pub use version::is_newer;

@@ -4,12 +4,11 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use engine::{Engine, Reach};
-use model::Timestamp;
+use model::{Timestamp, TrustLevel};
 use tokio::sync::RwLock;
 use tokio::time::Instant;
 
@@ -25,8 +24,15 @@ pub type Open = Arc<
         + Send
         + Sync,
 >;
-/// Whether memory is turned off, by what is set for a project.
-pub type IsClosed = Arc<dyn Fn(&[(String, String)]) -> bool + Send + Sync>;
+/// What counts in a project, by what is set for it.
+pub type Resolve = Arc<dyn Fn(&[(String, String)]) -> Resolved + Send + Sync>;
+
+#[derive(Clone, Copy, Debug)]
+pub struct Resolved {
+    /// Memory is turned off.
+    pub closed: bool,
+    pub level: TrustLevel,
+}
 
 /// How long it is believed that memory is still turned on, or off, while events pour in.
 const BELIEVED: Duration = Duration::from_secs(1);
@@ -37,8 +43,8 @@ const MOST: usize = 64;
 pub(crate) struct Project {
     pub(crate) root: PathBuf,
     engine: RwLock<Engine>,
-    closed: AtomicBool,
-    checked: Mutex<Option<Instant>>,
+    /// What counted when it was last looked at.
+    checked: Mutex<Option<(Instant, Resolved)>>,
     used: Mutex<Instant>,
 }
 
@@ -53,7 +59,6 @@ impl Project {
     fn new(engine: Engine) -> Self {
         Self {
             root: engine.place.root.clone(),
-            closed: AtomicBool::new(engine.closed),
             engine: RwLock::new(engine),
             checked: Mutex::default(),
             used: Mutex::new(Instant::now()),
@@ -65,15 +70,21 @@ impl Project {
         *lock(&self.used) = Instant::now();
         let mut engine = self.engine.read().await.clone();
         engine.set_now((config.now)());
-        let believed = lock(&self.checked).is_some_and(|it| it.elapsed() < BELIEVED);
-        if look == Look::Now || !believed {
-            // Settings that cannot be read change nothing; whatever is wrong is met again.
-            if let Ok(stored) = engine.project_settings().await {
-                self.closed.store((config.is_closed)(&stored), Ordering::Relaxed);
-            }
-            *lock(&self.checked) = Some(Instant::now());
+        let known = *lock(&self.checked);
+        if let Some((_, known)) =
+            known.filter(|it| look == Look::Lately && it.0.elapsed() < BELIEVED)
+        {
+            engine.closed = known.closed;
+            return engine;
         }
-        engine.closed = self.closed.load(Ordering::Relaxed);
+        // Settings that cannot be read change nothing; whatever is wrong is met again.
+        let stored = engine.project_settings().await.ok();
+        let found = match (stored, known) {
+            (None, Some((_, known))) => known,
+            (stored, _) => (config.resolve)(&stored.unwrap_or_default()),
+        };
+        *lock(&self.checked) = Some((Instant::now(), found));
+        engine.closed = found.closed;
         engine
     }
 
@@ -90,6 +101,11 @@ impl Project {
             own.notebook(Reach::Project).await?;
         }
         Ok(self.handle(config, Look::Lately).await)
+    }
+
+    /// How far memory may speak here unasked.
+    pub(crate) fn level(&self) -> TrustLevel {
+        lock(&self.checked).map_or(TrustLevel::Cautious, |it| it.1.level)
     }
 
     fn quiet(&self) -> Duration {

@@ -15,7 +15,7 @@ use crate::client::{self, Silence};
 use crate::connection;
 use crate::daemon::Daemon;
 use crate::os;
-use crate::project::{IsClosed, Open};
+use crate::project::{Open, Resolve};
 use crate::version::is_newer;
 use crate::{Address, Error};
 
@@ -30,7 +30,7 @@ pub struct Config {
     pub quiet: Duration,
     pub now: fn() -> Timestamp,
     pub open: Open,
-    pub is_closed: IsClosed,
+    pub resolve: Resolve,
     /// Whether what it was told is no longer true, so that another should take its place.
     pub is_outdated: Arc<dyn Fn() -> bool + Send + Sync>,
     /// Those that projects are opened with; let go of when nobody asks.

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use engine::Engine;
+use model::TrustLevel;
 use serde_json::Value;
 use serve::client::Silence;
 use serve::{Address, Ended};
@@ -102,8 +103,13 @@ fn config(environment: Environment) -> anyhow::Result<serve::Config> {
         now: environment::now,
         open,
         backup_every_days: settings.number("backup.every_days"),
-        is_closed: Arc::new(move |stored| {
-            settings.clone().with_project(stored).get("memory.enabled") == "false"
+        resolve: Arc::new(move |stored| {
+            let settings = settings.clone().with_project(stored);
+            serve::Resolved {
+                closed: settings.get("memory.enabled") == "false",
+                level: TrustLevel::parse(settings.get("trust.level"))
+                    .unwrap_or(TrustLevel::Cautious),
+            }
         }),
         is_outdated: Arc::new(move || stamp(&file) != read_from),
         models,

@@ -13,12 +13,6 @@ pub struct About {
     pub session_id: Option<SessionId>,
 }
 
-#[derive(Debug, Default, Deserialize)]
-pub struct HelloAsk {
-    #[serde(default)]
-    pub version: String,
-}
-
 /// Asks the daemon to end.
 #[derive(Debug, Default, Deserialize)]
 pub struct StopAsk {
@@ -52,7 +46,41 @@ pub struct RecordAsk {
     pub event_id: Option<String>,
 }
 
-/// What an agent should know when it begins, or about the files at hand.
+/// Something in the code: a file, a symbol, or what stands on a line.
+#[derive(Debug, Deserialize)]
+pub struct CodeAsk {
+    pub target: String,
+    #[serde(default)]
+    pub depth: Option<u32>,
+}
+
+/// How a task of this kind is done.
+#[derive(Debug, Deserialize)]
+pub struct RecipeAsk {
+    pub task: String,
+}
+
+/// The files a task will probably touch.
+#[derive(Debug, Deserialize)]
+pub struct PrefetchAsk {
+    pub task: String,
+    /// One that is at hand.
+    #[serde(default)]
+    pub file: Option<String>,
+    #[serde(default)]
+    pub limit: Option<usize>,
+}
+
+/// After how many steps a task is to be stopped.
+#[derive(Debug, Deserialize)]
+pub struct LimitAsk {
+    /// The steps that were planned.
+    pub base: u32,
+    #[serde(default)]
+    pub module: String,
+}
+
+/// What an agent should know when it begins, about the files at hand, or at a stage of a pipeline.
 #[derive(Debug, Deserialize)]
 pub struct ContextAsk {
     #[serde(default)]
@@ -64,6 +92,12 @@ pub struct ContextAsk {
     /// Tokens of the whole text.
     #[serde(default)]
     pub budget: Option<u32>,
+    /// The modules the task is about.
+    #[serde(default)]
+    pub modules: Vec<String>,
+    /// What said that the work failed.
+    #[serde(default)]
+    pub report: String,
 }
 
 /// What to say between two steps: about files that were touched, or about a call that failed.
@@ -72,6 +106,16 @@ pub struct StepAsk {
     pub session_id: SessionId,
     #[serde(default)]
     pub files: Vec<String>,
+    /// The step that ended, counted from 1. Without it, whatever there is about the files is said.
+    #[serde(default)]
+    pub step: Option<u32>,
+    /// Files of earlier steps, what this one searched for, and what the session is about.
+    #[serde(default)]
+    pub touched: Vec<String>,
+    #[serde(default)]
+    pub searches: Vec<String>,
+    #[serde(default)]
+    pub task: String,
     /// The tool that failed, its command and what it answered.
     #[serde(default)]
     pub tool: Option<String>,

@@ -1,7 +1,9 @@
 //! What is answered.
 
-use engine::{Context, Dependency, Freshness, Hit, Impact, Mention, Symbol};
-use model::{Memory, closed};
+use engine::{
+    Context, Dependency, Freshness, Hit, Impact, Mention, RecipeFound, StopLimit, Symbol,
+};
+use model::{Memory, RecipeStep, closed};
 use serde::Serialize;
 use serde_json::{Value, json};
 
@@ -78,8 +80,23 @@ pub fn hits(all: &[Hit]) -> Value {
 /// A text for an agent; empty when nothing is worth saying.
 pub fn context(it: &Context) -> Value {
     let ids: Vec<String> = it.placed.iter().map(|it| it.hit.shown.memory.id.to_string()).collect();
-    let text = if ids.is_empty() { "" } else { it.text.as_str() };
-    json!({ "text": text, "tokens": if ids.is_empty() { 0 } else { it.used }, "memories": ids })
+    json!({ "text": it.text, "tokens": it.used, "memories": ids })
+}
+
+/// The recipe for a task, step by step; null when none is known.
+pub fn recipe(found: Option<&RecipeFound>) -> Value {
+    let Some(RecipeFound { shown, recipe }) = found else {
+        return json!({ "recipe": null, "memories": [] });
+    };
+    let step = |it: &RecipeStep| json!({ "order": it.order, "description": it.description, "file": it.file, "line": it.line });
+    let steps: Vec<Value> = recipe.steps.iter().map(step).collect();
+    let body = json!({ "task_pattern": recipe.task_pattern, "steps": steps, "success_count": recipe.success_count });
+    json!({ "recipe": body, "memories": [shown.memory.id] })
+}
+
+pub fn stop_limit(it: &StopLimit) -> Value {
+    let calibration = f64::from(it.calibration) / 1000.0;
+    json!({ "limit": it.limit, "calibration": calibration, "samples": it.samples, "memories": [] })
 }
 
 pub fn impact(it: &Impact) -> Value {
