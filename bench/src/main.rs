@@ -8,6 +8,7 @@ mod clock;
 mod crowd;
 mod embed;
 mod graph;
+mod hook;
 mod observing;
 mod process;
 mod recall;
@@ -33,12 +34,14 @@ const BENCHES: &[Bench] = &[
     Bench { name: "embed", run: embed::run },
     Bench { name: "recall", run: recall::run },
     Bench { name: "observe", run: observing::run },
+    Bench { name: "hook", run: hook::run },
 ];
 
 /// Only when asked for by name: minutes of work, gigabytes of room, or a repository to be named.
 const LARGE: &[Bench] = &[
     Bench { name: "recall-million", run: recall::run_million },
     Bench { name: "graph", run: graph::run },
+    Bench { name: "soak", run: hook::run_soak },
 ];
 
 fn main() -> anyhow::Result<()> {

@@ -37,6 +37,7 @@ fn events(n: usize, n_files: usize) -> Vec<Envelope> {
         role: None,
         parent: None,
         work_unit: None,
+        transcript: None,
     }));
     let mut turn = 0_usize;
     while acc_len(turn) < n {

@@ -8,8 +8,11 @@ use anyhow::Context;
 use crate::clock::times;
 use crate::table::{Row, row};
 
-/// The release binary beside this one.
+/// The release binary beside this one; `WAYLORE_BIN` puts another in its place.
 pub(crate) fn binary() -> anyhow::Result<PathBuf> {
+    if let Some(path) = std::env::var_os("WAYLORE_BIN") {
+        return Ok(path.into());
+    }
     let path = std::env::current_exe()?.with_file_name("waylore");
     anyhow::ensure!(
         path.exists(),
