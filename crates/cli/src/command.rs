@@ -22,6 +22,7 @@ pub(crate) mod hook;
 mod impact;
 mod import;
 mod index;
+mod init;
 mod learn;
 mod licenses;
 mod list;
@@ -33,6 +34,7 @@ mod purge;
 mod remember;
 mod restore;
 mod restore_backup;
+mod review;
 mod search;
 pub(crate) mod serve;
 mod shared;
@@ -56,6 +58,7 @@ use crate::output::{Output, count};
 /// In the order of a day: keep, find, change, take back, carry, know the code, look after.
 #[derive(clap::Subcommand, Debug)]
 pub(crate) enum Command {
+    Init(init::InitArgs),
     Remember(remember::RememberArgs),
     Learn(learn::LearnArgs),
     List(list::ListArgs),
@@ -64,6 +67,7 @@ pub(crate) enum Command {
     Context(context::ContextArgs),
     Show(show::ShowArgs),
     Explain(explain::ExplainArgs),
+    Review(review::ReviewArgs),
     Edit(edit::EditArgs),
     Pin(pin::PinArgs),
     Flag(flag::FlagArgs),
@@ -137,6 +141,8 @@ impl Command {
                 | Self::Undo(_)
                 | Self::Import(_)
                 | Self::Learn(_)
+                | Self::Init(_)
+                | Self::Review(_)
         )
     }
 }
@@ -251,6 +257,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
     let mut session = Session::open(global, output, &command).await?;
     let code = match command {
         Command::Remember(args) => remember::run(args, &mut session).await,
+        Command::Init(args) => init::run(args, &mut session).await,
+        Command::Review(args) => review::run(args, &mut session).await,
         Command::Learn(args) => learn::run(args, &mut session).await,
         Command::List(args) => list::run(args, &session).await,
         Command::Search(args) => search::run(args, &session).await,

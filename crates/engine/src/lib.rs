@@ -80,6 +80,7 @@ pub use infer::{
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,
     TextApi, TextConfig, TextProbe, ollama,
 };
+pub use promote::instruction_like;
 pub use source::{Place, PlaceKind, Transcript};
 pub use store::Error as StoreError;
 pub use store::{

@@ -1,5 +1,7 @@
 //! Rule files: each rule that people wrote down for their agents becomes a memory, and follows its file.
 
+use std::collections::HashSet;
+
 use agents::{RULE_FILES, Statement, rule_file, statements};
 use model::{Actor, Kind, MAX_CONTENT, Memory, MemoryType, PerMille, ProjectPath, Source, Status};
 use promote::Relationship;
@@ -71,6 +73,16 @@ impl Engine {
             (!book.rules.is_empty()).then_some(book)
         };
         paths.into_iter().filter_map(read).collect()
+    }
+
+    /// What a host reads by itself in this project's rule files.
+    pub(crate) fn read_by(&self, host: Option<&str>) -> HashSet<String> {
+        let Some(host) = host else { return HashSet::new() };
+        let reads = |it: &RuleBook| {
+            rule_file(it.path.as_str()).is_some_and(|it| it.read_by.contains(&host))
+        };
+        let books = self.rules().into_iter().filter(reads);
+        books.flat_map(|it| it.rules).map(|it| it.text).collect()
     }
 
     fn rule_book(&self, path: ProjectPath, text: &str) -> RuleBook {

@@ -2,10 +2,11 @@
 
 use std::path::PathBuf;
 
+use clap::ValueEnum;
 use engine::{HostChange, change_host, connect_plan, disconnect_plan};
 use serde_json::json;
 
-use super::shared::confirmed;
+use super::shared::{agreed, confirmed};
 use crate::environment::{self, Environment};
 use crate::failure::{Failure, Kind};
 use crate::output::{DIM, GOOD, Output};
@@ -104,6 +105,48 @@ pub(crate) fn disconnect(args: &DisconnectArgs, output: &Output) -> anyhow::Resu
         output.say(&format!("{host} is not connected"));
     }
     Ok(0)
+}
+
+/// A host that is installed here.
+pub(super) struct Met {
+    pub(super) host: &'static str,
+    pub(super) connected: bool,
+}
+
+/// Offers to connect every host that is found here.
+pub(super) fn meet(
+    environment: &Environment,
+    yes: bool,
+    output: &Output,
+) -> anyhow::Result<Vec<Met>> {
+    let mut res = Vec::new();
+    for host in Host::value_variants().iter().copied() {
+        let Ok(settings) = host.settings(environment) else { continue };
+        if !settings.parent().is_some_and(std::path::Path::is_dir) {
+            continue;
+        }
+        let slug = host.slug();
+        let plan = connect_plan(&settings, &std::env::current_exe()?.to_string_lossy())?;
+        if plan.is_empty() {
+            output.say(&format!("agents: {slug} is connected already"));
+            res.push(Met { host: slug, connected: true });
+            continue;
+        }
+        output.say(&format!(
+            "agents: {slug} is here; in `{}` this would change:",
+            plan.path.display()
+        ));
+        for line in differences(&plan) {
+            output.say(&line);
+        }
+        let connected = agreed(yes, &format!("Let {slug} call Waylore?"))?;
+        if connected {
+            change_host(&plan, Some(&environment.data.join("connected").join(slug)))?;
+            output.say(&format!("agents: {slug} calls waylore from its next session on"));
+        }
+        res.push(Met { host: slug, connected });
+    }
+    Ok(res)
 }
 
 /// Shows a change, asks, and makes it; whether it was made.

@@ -127,7 +127,7 @@ pub(crate) fn said(done: &Indexed, took: Duration) -> String {
     )
 }
 
-fn said_history(read: &HistoryRead, took: Duration) -> String {
+pub(crate) fn said_history(read: &HistoryRead, took: Duration) -> String {
     let new = match read.n_new {
         0 => "no new commits".to_owned(),
         n => format!("{} read", count(n, "commit", "commits")),

@@ -36,15 +36,15 @@ pub(crate) struct LearnArgs {
 
 /// What all sessions together came to.
 #[derive(Default)]
-struct Sum {
-    n_new: usize,
-    n_known: usize,
+pub(super) struct Sum {
+    pub(super) n_new: usize,
+    pub(super) n_known: usize,
     n_other: usize,
     n_damaged: u64,
     n_waiting: usize,
     bytes: u64,
     /// By memory: later sessions of a run may say it better.
-    kept: BTreeMap<model::MemoryId, Kept>,
+    pub(super) kept: BTreeMap<model::MemoryId, Kept>,
     dropped: BTreeMap<&'static str, usize>,
     /// Memories of earlier runs that later sessions refuted.
     retired: Vec<model::MemoryId>,
@@ -81,6 +81,16 @@ pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::R
         say_strictness(strictness, out);
     }
     Ok(0)
+}
+
+/// Learns from everything that is found by itself.
+pub(super) async fn all_found(session: &mut Session<'_>) -> anyhow::Result<Sum> {
+    let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
+    if session.environment.home.is_none() {
+        return Ok(Sum::default());
+    }
+    let transcripts = find(&args, session)?;
+    learn_all(&mut session.engine, &args, &transcripts, session.output).await
 }
 
 fn find(args: &LearnArgs, session: &Session<'_>) -> anyhow::Result<Vec<Transcript>> {

@@ -106,6 +106,15 @@ pub(crate) fn confirmed(yes: bool, question: &str) -> anyhow::Result<bool> {
     Ok(crate::output::ask(&format!("{BAD}{question}{BAD:#} Type `yes` to go on:"))? == "yes")
 }
 
+/// Asks for a yes to something that can be taken back. Where nobody can be asked, nobody said it.
+pub(crate) fn agreed(yes: bool, question: &str) -> anyhow::Result<bool> {
+    if yes || !crate::output::is_conversation() {
+        return Ok(yes);
+    }
+    let answer = crate::output::ask(&format!("{BOLD}{question}{BOLD:#} [y/N]"))?;
+    Ok(["y", "yes"].contains(&answer.to_lowercase().as_str()))
+}
+
 /// The answer of a command that was called off.
 pub(crate) fn declined(what: &str, output: &Output) -> u8 {
     if output.json {

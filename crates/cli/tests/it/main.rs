@@ -5,6 +5,7 @@
 mod kit;
 mod server;
 
+mod beginning;
 mod carry;
 mod claude;
 mod clock;

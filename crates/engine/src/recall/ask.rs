@@ -77,6 +77,8 @@ pub enum PassedOver {
     Shown,
     /// It is about a file and waits for it.
     Special,
+    /// It stands in a rule file that the host reads by itself.
+    ReadByHost,
 }
 
 impl PassedOver {
@@ -90,6 +92,7 @@ impl PassedOver {
             Self::FilesGone => "files_gone",
             Self::Shown => "shown",
             Self::Special => "special",
+            Self::ReadByHost => "read_by_host",
         }
     }
 
@@ -103,6 +106,7 @@ impl PassedOver {
             Self::FilesGone => "the files it speaks of are gone",
             Self::Shown => "was shown in this session already",
             Self::Special => "waits for the file it is about",
+            Self::ReadByHost => "stands in a rule file that the host reads itself",
         }
     }
 }

@@ -50,6 +50,11 @@ impl Engine {
             .partition(|it| occasion.already_shown.contains(&it.shown.memory.id));
         let shown = Omitted::PassedOver(PassedOver::Shown);
         pool.left_out.extend(seen.into_iter().map(|it| (it, shown)));
+        let read = self.read_by(occasion.host);
+        let (own, hits): (Vec<Hit>, Vec<Hit>) =
+            hits.into_iter().partition(|it| read.contains(&it.shown.memory.content));
+        let own = own.into_iter();
+        pool.left_out.extend(own.map(|it| (it, Omitted::PassedOver(PassedOver::ReadByHost))));
         let (hits, special): (Vec<Hit>, Vec<Hit>) =
             hits.into_iter().partition(|it| !occasion.general || is_general(&it.shown.memory));
         let special = special.into_iter();

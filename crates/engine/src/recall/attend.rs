@@ -27,6 +27,8 @@ const WARNINGS: usize = 4;
 const LONG: usize = 2_000;
 /// Stands for the errors to expect among what was shown.
 const OUTLOOK: &str = "outlook";
+/// Who is told.
+const HOST: &str = "claude-code";
 /// What a fix is called that one session found.
 const ONCE: &str = "seen once";
 
@@ -79,6 +81,7 @@ impl Engine {
             already_shown: ids(shown),
             general: task.is_empty(),
             outlook: !shown.contains(OUTLOOK),
+            host: Some(HOST),
             ..Occasion::of(Phase::Implement)
         };
         let context = self.context_start(&occasion).await?;
@@ -97,6 +100,10 @@ impl Engine {
         let root = Root::new(Some(&self.place.root.to_string_lossy()), &heard.cwd);
         let files: Vec<ProjectPath> = paths.iter().filter_map(|it| root.relative(it)).collect();
         let mut warnings = self.by_file(&files, &ids(shown)).await?;
+        if !warnings.is_empty() {
+            let read = self.read_by(Some(HOST));
+            warnings.retain(|it| !read.contains(&it.memory.content));
+        }
         warnings.truncate(WARNINGS);
         let lines: Vec<String> = warnings.iter().map(|it| self.told(&it.memory)).collect();
         let words = warnings.iter().flat_map(|it| self.noted(it.memory.id)).collect();

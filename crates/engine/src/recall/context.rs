@@ -38,6 +38,8 @@ pub struct Occasion {
     pub pipeline: Option<Pipeline>,
     /// What said that the work failed; stands behind the notes, when there are any.
     pub report: String,
+    /// The host that is told: it need not hear what it reads by itself.
+    pub host: Option<&'static str>,
 }
 
 impl Occasion {
@@ -56,6 +58,7 @@ impl Occasion {
             modules: Vec::new(),
             pipeline: None,
             report: String::new(),
+            host: None,
         }
     }
 
