@@ -30,6 +30,7 @@ impl Engine {
         let mut after = before.clone();
         if let Some(content) = &edit.content {
             reword(&mut after, admit::content(content, edit.on_secret)?.text);
+            after.anchors = self.anchored_anew(after.anchors);
         }
         if let Some(word) = &edit.kind {
             after.kind = MemoryType::parse(word, &self.config.types)?;
@@ -41,7 +42,11 @@ impl Engine {
             after.tags = admit::labels("tag", tags)?;
         }
         if let Some(files) = &edit.files {
-            after.files = self.files(files, &edit.cwd)?.0;
+            let (paths, anchors) = self.anchored(files, &edit.cwd)?;
+            after.files = self.files(&paths, &edit.cwd)?.0;
+            after.anchors.retain(|it| after.files.contains(&it.file));
+            after.anchors.retain(|it| anchors.iter().all(|new| new.symbol != it.symbol));
+            after.anchors.extend(anchors.into_iter().filter(|_| after.project.is_some()));
         }
         if let Some(modules) = &edit.modules {
             after.modules = admit::labels("module", modules)?;

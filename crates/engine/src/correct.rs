@@ -80,6 +80,7 @@ impl Engine {
         after.flags.needs_review = false;
         after.flags.tainted = false;
         after.states.stale_at = None;
+        after.anchors = self.anchored_anew(after.anchors);
         after.confidence = after.confidence.plus(CONFIRMED);
         let memory = self.replace(notebook, Action::Verify, after).await?;
         Ok(Corrected { memory, replacement: None, shaken: Vec::new(), excluded: false })
@@ -144,6 +145,7 @@ impl Engine {
     ) -> Result<Corrected, Error> {
         let mut after = memory.clone();
         change::reword(&mut after, other_text(&memory, text)?);
+        after.anchors = self.anchored_anew(after.anchors);
         after.flags.user_verified = true;
         after.updated_at = self.now;
         let shaken = self.resting_on(notebook, &memory).await?;

@@ -10,6 +10,7 @@ mod progress;
 mod project;
 
 mod admit;
+mod anchor;
 mod texts;
 
 mod find;

@@ -24,7 +24,7 @@ pub struct Teaching {
     pub kind: Option<String>,
     pub reach: Reach,
     pub tags: Vec<String>,
-    /// As typed; relative to `cwd`.
+    /// As typed; relative to `cwd`. `path:symbol` and `path:line` bind it to a symbol.
     pub files: Vec<PathBuf>,
     pub modules: Vec<String>,
     pub cwd: PathBuf,
@@ -91,7 +91,8 @@ impl Engine {
             (None, Some(suggestion)) => MemoryType::Core(suggestion.kind),
             (None, None) => MemoryType::Core(Kind::ModuleInsight),
         };
-        let (files, absent) = self.files(&teaching.files, &teaching.cwd)?;
+        let (paths, anchors) = self.anchored(&teaching.files, &teaching.cwd)?;
+        let (files, absent) = self.files(&paths, &teaching.cwd)?;
         let tags = admit::labels("tag", &teaching.tags)?;
         let modules = admit::labels("module", &teaching.modules)?;
         // Whatever may be refused was: only what is kept may register a project.
@@ -104,6 +105,8 @@ impl Engine {
         let mut fresh = self.draft(teaching.reach, kind, &admitted.text);
         fresh.scope = if modules.is_empty() { Scope::Global } else { Scope::Module };
         (fresh.tags, fresh.modules, fresh.files) = (tags, modules, files);
+        // The user's own memories speak of no symbol of one project.
+        fresh.anchors = if teaching.reach == Reach::Project { anchors } else { Vec::new() };
         fresh.flags.pinned = teaching.pinned;
         fresh.flags.needs_review = held.is_some();
         let (memory, novelty, batch) = match (&notebook, teaching.on_duplicate) {

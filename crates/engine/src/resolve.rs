@@ -84,6 +84,12 @@ fn merge(old: Memory, fresh: Memory, same: bool, typed: bool) -> Resolved {
     add(&mut merged.tags, fresh.tags);
     add(&mut merged.files, fresh.files);
     add(&mut merged.modules, fresh.modules);
+    // A symbol is as it was seen last.
+    let is_anew = |it: &model::Anchor| {
+        fresh.anchors.iter().any(|new| (&new.file, &new.symbol) == (&it.file, &it.symbol))
+    };
+    merged.anchors.retain(|it| !is_anew(it));
+    add(&mut merged.anchors, fresh.anchors);
     merged.flags.pinned |= fresh.flags.pinned;
     // What a person said themselves is no longer doubtful; a wording that is not theirs stays so.
     if same || fuller {

@@ -7,6 +7,7 @@ use serde_json::{Value, json};
 
 use super::Session;
 use super::shared::{label, text_or_stdin};
+use crate::failure::usage;
 use crate::output::{BOLD, DIM, visible};
 use crate::wire::{MemoryWire, reach_word};
 
@@ -25,6 +26,12 @@ pub(crate) struct RememberArgs {
     /// A file it is about; may be given several times
     #[arg(short, long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
+    /// A symbol of the file it is about: it is doubted when that changes, and followed when it moves
+    #[arg(short, long = "symbol", value_name = "NAME", requires = "files")]
+    symbols: Vec<String>,
+    /// File and symbol in one, `src/a.rs:verify`, or with a line, `src/a.rs:12`; may be given several times
+    #[arg(long = "at", value_name = "PATH:SYMBOL")]
+    places: Vec<PathBuf>,
     /// A label to find it by; may be given several times
     #[arg(short = 'g', long = "tag", value_name = "TAG")]
     tags: Vec<String>,
@@ -52,12 +59,13 @@ pub(crate) struct RememberArgs {
 }
 
 pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+    let files = bound(args.files, &args.symbols, args.places)?;
     let teaching = Teaching {
         content: text_or_stdin(&args.text)?,
         kind: args.kind,
         reach: if args.user { Reach::User } else { Reach::Project },
         tags: args.tags,
-        files: args.files,
+        files,
         modules: args.modules,
         cwd: session.base.clone(),
         pinned: args.pin,
@@ -73,6 +81,32 @@ pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow
         render(&res, args.dry_run, session);
     }
     Ok(0)
+}
+
+/// Files with the symbols behind a colon.
+fn bound(
+    files: Vec<PathBuf>,
+    symbols: &[String],
+    places: Vec<PathBuf>,
+) -> anyhow::Result<Vec<PathBuf>> {
+    let mut res = match (&files[..], symbols) {
+        (_, []) => files,
+        ([file], _) => {
+            let with = |it: &String| {
+                let mut res = file.clone().into_os_string();
+                res.push(":");
+                res.push(it);
+                res.into()
+            };
+            symbols.iter().map(with).collect()
+        }
+        _ => {
+            let hint = "name each as --at path:symbol";
+            return Err(usage("which of the files has the symbol?", hint));
+        }
+    };
+    res.extend(places);
+    Ok(res)
 }
 
 fn render(res: &Remembered, dry_run: bool, session: &Session<'_>) {

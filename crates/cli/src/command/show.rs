@@ -19,18 +19,25 @@ pub(crate) struct ShowArgs {
 pub(crate) async fn run(args: ShowArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let found = session.engine.find(&args.id).await?;
     let gone = session.engine.gone(&found.memory).await?;
-    let shown = session.engine.shown(&found.notebook, vec![found.memory]).await?.remove(0);
+    let mut shown = session.engine.shown(&found.notebook, vec![found.memory]).await?.remove(0);
+    let doubts = session.engine.doubts(&mut shown).await;
     if session.output.json {
-        session.output.data_json("memory", json!({ "memory": MemoryWire::from(&shown) }));
+        let body = json!({ "memory": MemoryWire::from(&shown), "doubts": doubts });
+        session.output.data_json("memory", body);
     } else {
-        for it in render(&shown, &gone, &session.settings.types) {
+        for it in render(&shown, &gone, &doubts, &session.settings.types) {
             session.output.line(&it);
         }
     }
     Ok(0)
 }
 
-fn render(shown: &Shown, gone: &[MemoryId], declared: &[CustomType]) -> Vec<String> {
+fn render(
+    shown: &Shown,
+    gone: &[MemoryId],
+    doubts: &[String],
+    declared: &[CustomType],
+) -> Vec<String> {
     let memory = &shown.memory;
     let mut res = vec![format!(
         "{BOLD}#{}{BOLD:#} · {} · confidence {}{}",
@@ -61,6 +68,8 @@ fn render(shown: &Shown, gone: &[MemoryId], declared: &[CustomType]) -> Vec<Stri
         }
     };
     field("files", join(memory.files.iter().map(ProjectPath::as_str)));
+    field("symbols", join(memory.anchors.iter().map(|it| format!("{}:{}", it.file, it.symbol))));
+    field("doubts", doubts.join("; "));
     field("modules", memory.modules.join(", "));
     field("tags", memory.tags.join(", "));
     field(

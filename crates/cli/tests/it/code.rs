@@ -113,6 +113,26 @@ fn memories_of_a_file_come_with_its_impact() {
 }
 
 #[test]
+fn a_memory_of_a_symbol_is_doubted_when_its_code_changes() {
+    let desk = repository();
+    let text = "Tokens are verified twice on purpose";
+    let kept = desk.json(&["remember", "--new", "--at", "src/auth.ts:verify", "--", text]);
+    let id = kept["memory"]["id"].as_str().unwrap().to_owned();
+    assert_eq!(kept["memory"]["anchors"][0]["symbol"], "verify", "{kept}");
+    write(&desk, "src/auth.ts", "// Twice.\nexport function verify(t: string) {\n  return t\n}\n");
+    let shown = desk.json(&["show", &id]);
+    assert_eq!(shown["doubts"].as_array().unwrap().len(), 0, "{shown}");
+    let before = shown["memory"]["current_confidence"].as_f64().unwrap();
+    write(&desk, "src/auth.ts", "export function verify(t: string) { return t + t }\n");
+    let shown = desk.json(&["show", &id]);
+    assert_eq!(shown["doubts"][0], "`verify` in `src/auth.ts` changed since", "{shown}");
+    assert!(shown["memory"]["current_confidence"].as_f64().unwrap() < before, "{shown}");
+    let by_two = ["remember", "--file", "src/auth.ts", "--symbol", "verify", "--new", "--", text];
+    assert_eq!(desk.json(&by_two)["memory"]["anchors"][0]["file"], "src/auth.ts");
+    desk.run(&["remember", "--at", "src/auth.ts:nothing", "--", text]).ends(2, "no such symbol");
+}
+
+#[test]
 fn hostile_files_do_not_stop_the_index() {
     let desk = repository();
     write(&desk, "src/deep.ts", &"(\n".repeat(100_000));

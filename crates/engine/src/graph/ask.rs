@@ -150,7 +150,7 @@ impl Engine {
     }
 
     /// The graph as it is kept.
-    async fn atlas(&self) -> Result<(Atlas, Freshness), Error> {
+    pub(crate) async fn atlas(&self) -> Result<(Atlas, Freshness), Error> {
         let store =
             self.project.id().map(|it| self.graph_store(it)).filter(store::GraphStore::exists);
         let Some(store) = store else {

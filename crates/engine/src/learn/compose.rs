@@ -188,6 +188,7 @@ pub(super) fn memory_of(
     let Verdict::Keep { confidence, needs_review, tainted, .. } = verdict else { return None };
     let recorded = signal == SignalKind::Recorded;
     let agent = || Actor::Agent(session.agent.clone());
+    let anchors = engine.anchors_named(&draft.content, &draft.files);
     Some(Memory {
         id: MemoryId::new(session.ended, (engine.config.random)()),
         project: engine.project.id(),
@@ -202,7 +203,7 @@ pub(super) fn memory_of(
         tags: draft.tags,
         files: draft.files,
         modules: draft.modules,
-        anchors: Vec::new(),
+        anchors,
         work_unit: None,
         session: Some(session.id),
         provenance: vec![session.id],

@@ -65,7 +65,7 @@ impl Engine {
         pool.left_out.extend(misplaced.map(|it| (it, Omitted::PassedOver(PassedOver::OutOfPhase))));
         let hits = best_first(hits);
         let (hits, beyond) = within_reach(hits);
-        let fates = self.fates(&hits).await;
+        let fates = self.fates(hits.iter().map(|it| &it.shown.memory)).await;
         let mut entries = Vec::new();
         for (hit, fate) in hits.into_iter().zip(fates) {
             match checked(hit, fate, occasion, purpose) {

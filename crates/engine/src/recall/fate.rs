@@ -4,13 +4,15 @@
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 
-use model::{PerMille, ProjectPath, Timestamp};
+use std::path::PathBuf;
+
+use model::{Anchor, Memory, PerMille, ProjectPath, Timestamp};
 use recall::stale;
 use source::{FileChange, Place};
 
-use super::ask::Hit;
-use crate::Engine;
+use crate::anchor::Outline;
 use crate::models::aside;
+use crate::{Engine, Shown};
 
 /// How many commits git is asked about for one context. What lies further down stays as it is.
 const COMMITS: usize = 4;
@@ -28,39 +30,120 @@ pub(super) struct Fate {
 }
 
 /// What is asked about one memory.
+#[derive(Clone)]
 struct Subject {
     files: Vec<ProjectPath>,
+    /// Symbols of these files that it is bound to.
+    anchors: Vec<Anchor>,
     /// The project's own memories speak of the project's files; the user's may mean any.
     of_project: bool,
     commit: Option<String>,
     since: Timestamp,
 }
 
+/// Where symbols are now that are no longer where they were, by what they mean.
+type Elsewhere = HashMap<String, ProjectPath>;
+
 impl Engine {
-    /// The fate of each hit's files, in the same order.
-    pub(super) async fn fates(&self, hits: &[Hit]) -> Vec<Fate> {
-        let subject = |it: &Hit| Subject {
-            files: it.shown.memory.files.clone(),
-            of_project: it.shown.memory.project.is_some(),
-            commit: it.shown.memory.commit.clone(),
-            since: it.shown.memory.last_touched(),
+    /// The fate of each memory's files, in the same order.
+    pub(super) async fn fates(&self, memories: impl Iterator<Item = &Memory>) -> Vec<Fate> {
+        let subject = |it: &Memory| Subject {
+            files: it.files.clone(),
+            anchors: it.anchors.clone(),
+            of_project: it.project.is_some(),
+            commit: it.commit.clone(),
+            since: it.last_touched(),
         };
-        let subjects: Vec<Subject> = hits.iter().map(subject).collect();
+        let subjects: Vec<Subject> = memories.map(subject).collect();
+        let (fates, lost) = self.judged(subjects.clone(), Elsewhere::new()).await;
+        if lost.is_empty() {
+            return fates;
+        }
+        let elsewhere = self.elsewhere(&lost).await;
+        if elsewhere.is_empty() { fates } else { self.judged(subjects, elsewhere).await.0 }
+    }
+
+    /// Holds a memory against what it speaks of: its confidence falls, and the reasons come back.
+    pub async fn doubts(&self, shown: &mut Shown) -> Vec<String> {
+        let fate = self.fates(std::iter::once(&shown.memory)).await.pop().unwrap_or_default();
+        shown.current = stale::lowered(shown.current, fate.changed);
+        fate.doubts
+    }
+
+    async fn judged(
+        &self,
+        subjects: Vec<Subject>,
+        elsewhere: Elsewhere,
+    ) -> (Vec<Fate>, Vec<Anchor>) {
         let place = self.place.clone();
         aside(move || {
             let head = source::head(&place).commit;
-            let mut history = History { place: &place, head, asked: HashMap::new() };
-            subjects.into_iter().map(|it| fate(&mut history, it)).collect()
+            let outlines = Outlines { root: place.root.clone(), known: HashMap::new() };
+            let mut history = History {
+                place: &place,
+                head,
+                asked: HashMap::new(),
+                outlines,
+                elsewhere,
+                lost: Vec::new(),
+            };
+            let fates = subjects.into_iter().map(|it| fate(&mut history, it)).collect();
+            (fates, history.lost)
         })
         .await
     }
+
+    /// Looks for symbols that are no longer where they were. What was indexed is only a hint: the
+    /// symbol must be there now.
+    async fn elsewhere(&self, lost: &[Anchor]) -> Elsewhere {
+        let mut res = Elsewhere::new();
+        // Without an index, what moved is taken for gone.
+        let Ok((atlas, _)) = self.atlas().await else { return res };
+        let nodes = u32::try_from(atlas.n_nodes()).unwrap_or(u32::MAX);
+        for symbol in (0..nodes).map(|it| atlas.symbol(it)).filter(|it| it.kind.is_some()) {
+            let hash = format!("{:016x}", symbol.meaning);
+            let own_name = |it: &str| it.rsplit('.').next().unwrap_or_default().to_owned();
+            let is_it = |it: &&Anchor| {
+                it.hash == hash
+                    && it.file.as_str() != symbol.path
+                    && own_name(&it.symbol) == own_name(&symbol.name)
+            };
+            let Some(anchor) = lost.iter().find(is_it) else { continue };
+            let now = Outline::read(&self.place.root, &symbol.path);
+            let is_there = now.and_then(|it| it.hash(&symbol.name)) == Some(hash);
+            if let Ok(path) = ProjectPath::parse(&symbol.path)
+                && is_there
+            {
+                res.entry(anchor.hash.clone()).or_insert(path);
+            }
+        }
+        res
+    }
 }
 
-/// What git said so far.
+/// What git said so far, and what files define.
 struct History<'a> {
     place: &'a Place,
     head: Option<String>,
     asked: HashMap<String, Option<Vec<FileChange>>>,
+    outlines: Outlines,
+    elsewhere: Elsewhere,
+    /// Symbols that are not where they were.
+    lost: Vec<Anchor>,
+}
+
+/// Each file is read once, however many memories are bound to it.
+struct Outlines {
+    root: PathBuf,
+    known: HashMap<String, Option<Outline>>,
+}
+
+impl Outlines {
+    fn hash(&mut self, path: &str, symbol: &str) -> Option<String> {
+        let root = &self.root;
+        let known = self.known.entry(path.to_owned());
+        known.or_insert_with(|| Outline::read(root, path)).as_ref()?.hash(symbol)
+    }
 }
 
 impl History<'_> {
@@ -86,7 +169,8 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
         return Fate { files: subject.files, ..Fate::default() };
     }
     let root = history.place.root.clone();
-    let changes = history.since(subject.commit.as_deref());
+    let changes = history.since(subject.commit.as_deref()).map(<[FileChange]>::to_vec);
+    let changes = changes.as_deref();
     let (mut res, mut shares, mut n_there) = (Fate::default(), Vec::new(), 0);
     for file in subject.files {
         let there = source::exists(&root, file.as_str());
@@ -96,10 +180,19 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
             None => file.clone(),
         };
         let is_there = there || (now != file && source::exists(&root, now.as_str()));
-        n_there += usize::from(is_there);
         if now != file {
             res.doubts.push(format!("`{file}` is now `{now}`"));
         }
+        let bound: Vec<&Anchor> = subject.anchors.iter().filter(|it| it.file == file).collect();
+        if let Some(held) = held(history, &now, &bound, &mut res.doubts) {
+            // Symbols say more than lines: the rest of the file may change as it likes.
+            let moved = held.moved.filter(|_| !is_there || bound.len() == 1);
+            n_there += usize::from(is_there || moved.is_some());
+            shares.push(held.changed);
+            res.files.push(moved.unwrap_or(now));
+            continue;
+        }
+        n_there += usize::from(is_there);
         if !is_there {
             res.doubts.push(format!("`{now}` is gone"));
             shares.push(PerMille::ONE);
@@ -125,6 +218,45 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
     res.gone = n_there == 0;
     res.changed = stale::together(&shares);
     res
+}
+
+/// What has become of the symbols of one file.
+struct HeldTo {
+    changed: PerMille,
+    /// Where the last of them is now, when that is another file.
+    moved: Option<ProjectPath>,
+}
+
+/// `None` when the memory is bound to no symbol of the file.
+fn held(
+    history: &mut History<'_>,
+    file: &ProjectPath,
+    anchors: &[&Anchor],
+    doubts: &mut Vec<String>,
+) -> Option<HeldTo> {
+    let (mut shares, mut moved) = (Vec::new(), None);
+    for anchor in anchors {
+        let symbol = &anchor.symbol;
+        let share = match history.outlines.hash(file.as_str(), symbol) {
+            Some(hash) if hash == anchor.hash => PerMille::ZERO,
+            Some(_) => {
+                doubts.push(format!("`{symbol}` in `{file}` changed since"));
+                PerMille::ONE
+            }
+            None => {
+                history.lost.push((*anchor).clone());
+                moved = history.elsewhere.get(&anchor.hash).cloned().or(moved);
+                let (doubt, share) = match history.elsewhere.get(&anchor.hash) {
+                    Some(path) => (format!("`{symbol}` is now in `{path}`"), PerMille::ZERO),
+                    None => (format!("`{symbol}` is gone from `{file}`"), PerMille::ONE),
+                };
+                doubts.push(doubt);
+                share
+            }
+        };
+        shares.push(share);
+    }
+    (!shares.is_empty()).then(|| HeldTo { changed: stale::together(&shares), moved })
 }
 
 /// What git says about a file: under its own name while it is there, else under the one it has now.

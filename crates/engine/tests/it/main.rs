@@ -7,6 +7,7 @@ mod learning;
 mod teaching;
 
 mod aftermath;
+mod anchoring;
 mod asking;
 mod context;
 mod overriding;

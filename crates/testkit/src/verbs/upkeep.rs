@@ -63,3 +63,8 @@ pub(super) fn set(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result
     let value = (line.verb == "set").then_some(value);
     world.with(async |engine| engine.set(&key, value.as_deref()).await)
 }
+
+pub(super) fn index(world: &mut World, _: &Line, _: &mut Vec<String>) -> Result<(), Error> {
+    let progress = engine::Progress::default();
+    world.with(async |engine| engine.index_code(&progress, 1).await).map(|_| ())
+}
