@@ -27,6 +27,7 @@ mod learn;
 mod licenses;
 mod list;
 mod maintain;
+mod map;
 mod neighbours;
 mod path;
 mod pin;
@@ -80,6 +81,7 @@ pub(crate) enum Command {
     Purge(purge::PurgeArgs),
     Index(index::IndexArgs),
     Watch(watch::WatchArgs),
+    Map(map::MapArgs),
     Impact(impact::ImpactArgs),
     Deps(deps::DepsArgs),
     Neighbours(neighbours::NeighboursArgs),
@@ -278,6 +280,7 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         Command::Purge(args) => return purge::run(args, session).await,
         Command::Index(args) => index::run(args, &mut session).await,
         Command::Watch(args) => watch::run(args, &mut session).await,
+        Command::Map(args) => map::run(args, &mut session).await,
         Command::Impact(args) => impact::run(args, &session).await,
         Command::Deps(args) => deps::run(args, &session).await,
         Command::Neighbours(args) => neighbours::run(args, &session).await,

@@ -3,6 +3,7 @@
 pub(crate) mod answer;
 pub(crate) mod context;
 pub(crate) mod graph;
+pub(crate) mod map;
 
 use engine::{Reach, Shown};
 use model::{

@@ -5,6 +5,7 @@ mod history;
 mod index;
 mod keep;
 mod live;
+mod map;
 mod plan;
 mod refine;
 
@@ -12,4 +13,5 @@ pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
 pub use history::HistoryRead;
 pub use index::{CodeWatch, Indexed};
 pub use live::Pass;
+pub use map::{MapEdit, MappedModule, ModuleMap};
 pub use refine::{Refined, read_index};

@@ -37,8 +37,8 @@ mod settings;
 mod upkeep;
 
 pub use crate::graph::{
-    CodeWatch, Dependency, Freshness, HistoryRead, Impact, Indexed, Link, Mention, Pass, Refined,
-    Route, read_index,
+    CodeWatch, Dependency, Freshness, HistoryRead, Impact, Indexed, Link, MapEdit, MappedModule,
+    Mention, ModuleMap, Pass, Refined, Route, read_index,
 };
 pub use admit::{Admitted, OnSecret};
 pub use carry::Package;
@@ -70,7 +70,10 @@ pub use undo::{Past, Undone};
 pub use upkeep::{Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
-pub use ::graph::{Chunk, DefKind, EdgeKind, How, Neighbour, Symbol};
+pub use ::graph::{
+    Chunk, Coverage as ModuleCoverage, DefKind, EdgeKind, How, Module, Neighbour, Symbol, Tool,
+    ToolKind,
+};
 pub use ::recall::decide::{Ground, Withheld};
 pub use ::recall::{
     Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,

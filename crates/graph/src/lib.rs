@@ -18,6 +18,7 @@ mod graph;
 mod history;
 mod lang;
 mod manifest;
+mod map;
 mod near;
 mod precise;
 mod resolve;
@@ -38,6 +39,10 @@ pub use history::{
     encode_ties, hashes,
 };
 pub use lang::{Lang, extract, is_test_path, language};
+pub use map::{
+    Coverage, MANIFESTS, Module, Package, Site as MapSite, Tool, ToolKind, WORKFLOWS, communities,
+    decode_module, described, description_in, encode_module, keep_ids, modules, tools,
+};
 pub use precise::{Fitted, Precise, fit};
 pub use resolve::{
     Edge, EdgeKind, How, Links, Site, decode_edges, decode_keys, encode_edges, encode_keys,

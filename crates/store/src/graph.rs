@@ -4,6 +4,7 @@
 //! audit or a migration: a file of another version, or one that is damaged, is thrown away and made
 //! anew. It is encrypted when there is a key.
 
+mod map;
 mod near;
 mod past;
 
@@ -18,11 +19,12 @@ use crate::query::{Db, Query, local};
 use crate::worker::Readers;
 use crate::{Error, Key, os};
 
+pub use map::MapRows;
 pub use near::NearRow;
 pub use past::{NameRow, PastBatch, PastRow, TiesRow};
 
 /// Grows with every change of the tables or of the bytes in them.
-const VERSION: i64 = 3;
+const VERSION: i64 = 4;
 
 const SCHEMA: &str = "
     CREATE TABLE files (
@@ -353,7 +355,7 @@ fn try_open(home: &Home, key: Option<&Key>) -> Result<Option<Db>, Error> {
             if db.pragma("SELECT count(*) FROM sqlite_schema")? != "0" {
                 return Ok(());
             }
-            for it in [SCHEMA, past::SCHEMA, near::SCHEMA] {
+            for it in [SCHEMA, past::SCHEMA, near::SCHEMA, map::SCHEMA] {
                 db.batch(it)?;
             }
             db.batch(&format!("PRAGMA user_version = {VERSION}"))

@@ -61,15 +61,15 @@ pub use check::Finding;
 pub use error::Error;
 pub use filter::Filter;
 pub use graph::{
-    GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore, GraphTurn, NameRow,
-    NearRow, PastBatch, PastRow, TiesRow, remove_graph,
+    GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore, GraphTurn, MapRows,
+    NameRow, NearRow, PastBatch, PastRow, TiesRow, remove_graph,
 };
 pub use history::{Entry, Step};
 pub use inbox::Inbox;
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
 pub use lessons::{Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow};
-pub use matches::{Holders, Lookup, WARNING_KINDS, Warnings};
+pub use matches::{Holders, Lookup, Subjects, WARNING_KINDS, Warnings};
 pub use memories::{Tally, TextHit};
 pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};
 pub use outline::{News, Outline, Position};

@@ -63,7 +63,7 @@ impl Lookup<'_> {
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] =
-    &[&HOLDERS, &N_MATCHES, &NUMBERED, &ABOUT_FILE, &IN_MODULE, &TAGGED, &WARNINGS];
+    &[&HOLDERS, &N_MATCHES, &NUMBERED, &ABOUT_FILE, &IN_MODULE, &TAGGED, &WARNINGS, &FILES_OF];
 
 const HOLDERS: Query = local(
     "holders",
@@ -71,6 +71,17 @@ const HOLDERS: Query = local(
 );
 const N_MATCHES: Query =
     both("n_matches", "SELECT count(*) FROM memories_fts WHERE memories_fts MATCH ?1");
+const FILES_OF: Query = local("files_of", "SELECT file FROM memory_files WHERE n = ?1");
+const FILES_OF_ALL: Query = local(
+    "files_of_all",
+    "SELECT f.file, f.n FROM memory_files f JOIN memories m ON m.n = f.n \
+     WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
+);
+const MODULES_OF_ALL: Query = local(
+    "modules_of_all",
+    "SELECT f.module, f.n FROM memory_modules f JOIN memories m ON m.n = f.n \
+     WHERE m.deleted_at IS NULL AND m.deprecated_at IS NULL",
+);
 const NUMBERED: Query =
     both("numbered", concat!("SELECT ", columns!(), " FROM memories WHERE n = ?1"));
 const ABOUT_FILE: Query = both("about_file", "SELECT n FROM memory_files WHERE file = ?1");
@@ -146,4 +157,27 @@ pub(crate) fn about(db: &Db, filter: &Filter) -> Result<Option<Vec<i64>>, Error>
         });
     }
     Ok(res)
+}
+
+/// The numbers of the memories about each of some files, in their order.
+pub(crate) fn about_files(db: &Db, files: &[String]) -> Result<Vec<Vec<i64>>, Error> {
+    files.iter().map(|it| db.select(&ABOUT_FILE, &[it], |row| row.get(0))).collect()
+}
+
+/// The files that each of some memories is about, in their order.
+pub(crate) fn files_of(db: &Db, numbers: &[i64]) -> Result<Vec<Vec<String>>, Error> {
+    numbers.iter().map(|it| db.select(&FILES_OF, &[it], |row| row.get(0))).collect()
+}
+
+/// Every file and every module that a memory which stands is about, with the memory's number.
+pub(crate) fn subjects(db: &Db) -> Result<Subjects, Error> {
+    let of = |query| db.select(query, &[], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(Subjects { files: of(&FILES_OF_ALL)?, modules: of(&MODULES_OF_ALL)? })
+}
+
+/// What all memories are about, with their numbers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Subjects {
+    pub files: Vec<(String, i64)>,
+    pub modules: Vec<(String, i64)>,
 }

@@ -15,7 +15,7 @@ use crate::filter::Filter;
 use crate::history::{self, Entry, Step};
 use crate::key::Key;
 use crate::layout::Home;
-use crate::matches::{self, Lookup, Warnings};
+use crate::matches::{self, Lookup, Subjects, Warnings};
 use crate::memories::{self, Read, Tally, TextHit};
 use crate::outline::{self, News, Position};
 use crate::projects::{self, PlaceRow};
@@ -269,6 +269,21 @@ impl Store {
     /// `None` when it says nothing about them.
     pub async fn about(&self, filter: Filter) -> Result<Option<Vec<i64>>, Error> {
         self.read(move |db| matches::about(db, &filter)).await
+    }
+
+    /// The numbers of the memories about each of some files, in their order.
+    pub async fn about_files(&self, files: Vec<String>) -> Result<Vec<Vec<i64>>, Error> {
+        self.read(move |db| matches::about_files(db, &files)).await
+    }
+
+    /// The files that each of some memories is about, in their order.
+    pub async fn files_of(&self, numbers: Vec<i64>) -> Result<Vec<Vec<String>>, Error> {
+        self.read(move |db| matches::files_of(db, &numbers)).await
+    }
+
+    /// What all memories that stand are about.
+    pub async fn subjects(&self) -> Result<Subjects, Error> {
+        self.read(matches::subjects).await
     }
 
     /// Live gotchas, error patterns and dead ends of these files, at most `limit` of each.

@@ -54,9 +54,11 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
         let work = session.engine.index_history(&progress);
         stoppable(work, || progress.stop()).await?
     };
+    let n_modules = if done.is_partial { 0 } else { session.engine.index_map().await? };
     if out.json {
         let mut body = wire::graph::indexed(&done);
         body["history"] = wire::graph::history(&history);
+        body["modules"] = n_modules.into();
         out.data_json("indexed", body);
         return Ok(code);
     }
@@ -69,6 +71,9 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
     out.line(&said(&done, took));
     if history.n_commits > 0 {
         out.line(&said_history(&history, start.elapsed().saturating_sub(took)));
+    }
+    if n_modules > 0 {
+        out.line(&format!("{}; `waylore map` shows them", count(n_modules, "module", "modules")));
     }
     for (why, n) in &done.passed {
         out.say(&format!("passed over: {} ({why})", count(*n, "file", "files")));

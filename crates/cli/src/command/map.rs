@@ -1,0 +1,211 @@
+//! `waylore map`.
+
+use std::path::PathBuf;
+
+use engine::{MapEdit, MappedModule, ModuleMap, ToolKind};
+use model::Source;
+
+use super::Session;
+use crate::output::{BOLD, DIM, Output, count, visible};
+use crate::wire;
+
+/// Show the parts of the project: what each is for, what it needs, where one comes in
+///
+/// Found by `waylore index` from manifests, folders, imports and history. With a module, everything that
+/// is known about it. `rename`, `describe` and `move` correct the map; what they say is kept as memories
+/// and outlives every index.
+#[derive(clap::Args, Debug)]
+#[command(args_conflicts_with_subcommands = true)]
+pub(crate) struct MapArgs {
+    #[command(subcommand)]
+    edit: Option<EditMap>,
+    /// A module, by its id or its name
+    #[arg(value_name = "MODULE")]
+    module: Option<String>,
+    /// Modules that hold nothing but tests, too
+    #[arg(long)]
+    tests: bool,
+}
+
+#[derive(clap::Subcommand, Debug)]
+enum EditMap {
+    Rename(RenameArgs),
+    Describe(DescribeArgs),
+    Move(MoveArgs),
+}
+
+/// Give a module another name; its id stays
+#[derive(clap::Args, Debug)]
+struct RenameArgs {
+    /// The module
+    module: String,
+    /// Its name
+    #[arg(required = true, value_name = "NAME")]
+    name: Vec<String>,
+}
+
+/// Say what a module is for
+#[derive(clap::Args, Debug)]
+struct DescribeArgs {
+    /// The module
+    module: String,
+    /// What it is for
+    #[arg(required = true, value_name = "TEXT")]
+    text: Vec<String>,
+}
+
+/// Say that files belong to a module
+#[derive(clap::Args, Debug)]
+struct MoveArgs {
+    /// The module
+    module: String,
+    /// The files
+    #[arg(required = true, value_name = "PATH")]
+    files: Vec<PathBuf>,
+}
+
+pub(crate) async fn run(args: MapArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+    if let Some(edit) = args.edit {
+        return change(edit, session).await;
+    }
+    let out = session.output;
+    let map = session.engine.module_map().await?;
+    if let Some(word) = &args.module {
+        let Some(module) = map.find(word) else {
+            let what = format!("no module is called `{word}`");
+            return Err(crate::failure::usage(what, "`waylore map` lists them"));
+        };
+        if out.json {
+            out.data_json("module", wire::map::module(module));
+        } else {
+            render_one(out, &map, module);
+        }
+        return Ok(0);
+    }
+    if out.json {
+        out.data_json("map", wire::map::map(&map));
+    } else {
+        render(out, &map, args.tests);
+    }
+    Ok(0)
+}
+
+async fn change(edit: EditMap, session: &mut Session<'_>) -> anyhow::Result<u8> {
+    let (module, edit) = match edit {
+        EditMap::Rename(it) => (it.module, MapEdit::Name(it.name.join(" "))),
+        EditMap::Describe(it) => (it.module, MapEdit::Description(it.text.join(" "))),
+        EditMap::Move(it) => {
+            let path = |it: &PathBuf| session.engine.path(it, &session.base);
+            (it.module, MapEdit::Members(it.files.iter().map(path).collect::<Result<_, _>>()?))
+        }
+    };
+    let memory = session.engine.update_module_map(&module, edit, Source::UserTaught).await?;
+    let map = session.engine.module_map().await?;
+    let out = session.output;
+    let found = memory.modules.first().and_then(|it| map.find(it));
+    match found {
+        Some(found) if out.json => out.data_json("module", wire::map::module(found)),
+        Some(found) => render_one(out, &map, found),
+        None => {}
+    }
+    out.say(&format!("kept as memory #{}; `waylore undo` takes it back", memory.id.short()));
+    Ok(0)
+}
+
+/// What commands are for, as people say it.
+const COMMANDS: &[(ToolKind, &str)] = &[
+    (ToolKind::Build, "build"),
+    (ToolKind::Test, "test"),
+    (ToolKind::Lint, "check"),
+    (ToolKind::Run, "run"),
+];
+
+fn render(out: &Output, map: &ModuleMap, tests: bool) {
+    let values = |kind: ToolKind| -> Vec<&str> {
+        map.tools.iter().filter(|it| it.kind == kind).map(|it| it.value.as_str()).collect()
+    };
+    for (kind, label) in [
+        (ToolKind::BuildTool, "built with"),
+        (ToolKind::Framework, "uses"),
+        (ToolKind::TestFramework, "tested with"),
+    ] {
+        if !values(kind).is_empty() {
+            out.line(&format!("{label} {}", visible(&values(kind).join(", "))));
+        }
+    }
+    for (kind, label) in COMMANDS {
+        for it in map.tools.iter().filter(|it| it.kind == *kind) {
+            out.line(&format!(
+                "{label:<7} {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
+                visible(&it.value),
+                it.from
+            ));
+        }
+    }
+    let shown: Vec<&MappedModule> =
+        map.modules.iter().filter(|it| tests || !it.module.is_test).collect();
+    let width = shown.iter().map(|it| it.module.id.chars().count()).max().unwrap_or(0).min(32);
+    out.line("");
+    for it in &shown {
+        out.line(&line(it, width));
+    }
+    let n_hidden = map.modules.len() - shown.len();
+    if n_hidden > 0 {
+        let n = count(n_hidden, "module holds", "modules hold");
+        out.say(&format!("{n} nothing but tests; --tests shows them"));
+    }
+    out.hint("`waylore map MODULE` says more about one");
+}
+
+fn line(it: &MappedModule, width: usize) -> String {
+    let module = &it.module;
+    let mut notes = vec![count(module.files.len(), "file", "files")];
+    if it.n_memories > 0 {
+        notes.push(count(it.n_memories, "memory", "memories"));
+    }
+    let name = if module.name == module.id {
+        String::new()
+    } else {
+        format!("{} · ", visible(&module.name))
+    };
+    let said = if module.description.is_empty() {
+        let stems: Vec<&str> =
+            module.core.iter().take(3).map(|it| it.rsplit('/').next().unwrap_or(it)).collect();
+        format!("{DIM}{}{DIM:#}", stems.join(", "))
+    } else {
+        visible(&module.description)
+    };
+    format!("{BOLD}{:<width$}{BOLD:#}  {name}{said}  {DIM}({}){DIM:#}", module.id, notes.join(", "))
+}
+
+fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
+    let module = &it.module;
+    let edited = if it.is_edited { ", corrected by hand" } else { "" };
+    out.line(&format!(
+        "{BOLD}{}{BOLD:#}  {DIM}{} in `{}`, {}{edited}{DIM:#}",
+        visible(&module.name),
+        count(module.files.len(), "file", "files"),
+        if module.root.is_empty() { "." } else { &module.root },
+        module.coverage(),
+    ));
+    if !module.description.is_empty() {
+        out.line(&visible(&module.description));
+    }
+    let name = |id: &String| map.find(id).map_or_else(|| id.clone(), |it| it.module.name.clone());
+    let names = |ids: &[String]| ids.iter().map(name).collect::<Vec<_>>();
+    for (label, list) in [
+        ("enter at", module.entries.clone()),
+        ("core", module.core.clone()),
+        ("tests", module.tests.clone()),
+        ("needs", names(&module.needs)),
+        ("needed by", names(&module.needed_by)),
+        ("changes with", names(&module.related)),
+    ] {
+        if !list.is_empty() {
+            out.line(&format!("{label:<13}{}", visible(&list.join(", "))));
+        }
+    }
+    if it.n_memories > 0 {
+        out.line(&format!("{:<13}{}", "remembered", count(it.n_memories, "memory", "memories")));
+    }
+}

@@ -1,0 +1,209 @@
+//! What somebody said about the map. Each statement is a memory: it has a source, it can be undone, and
+//! it outlives every index.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use ::graph::Module;
+use model::{Actor, Kind, MAX_LABEL, Memory, MemoryType, ProjectPath, Scope, Source, clean_label};
+use store::{Action, Change, Filter};
+
+use super::{MappedModule, ModuleMap};
+use crate::admit::{self, OnSecret};
+use crate::change::{by_user, reword};
+use crate::{Engine, Error, Reach};
+
+/// What is to be said about a module.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum MapEdit {
+    Name(String),
+    Description(String),
+    /// Files that belong to it, whatever was found.
+    Members(Vec<ProjectPath>),
+}
+
+/// Marks memories that speak about the map.
+const TAG: &str = "module-map";
+/// Marks what they say.
+const NAMED: &str = "map-name";
+const DESCRIBED: &str = "map-description";
+const MOVED: &str = "map-files";
+/// How many files of a module stand in a memory about it: by them it is found again under another id.
+const WITNESSES: usize = 8;
+/// More statements than this nobody made.
+const MOST: u32 = 1_000;
+
+impl MapEdit {
+    const fn tag(&self) -> &'static str {
+        match self {
+            Self::Name(_) => NAMED,
+            Self::Description(_) => DESCRIBED,
+            Self::Members(_) => MOVED,
+        }
+    }
+}
+
+impl Engine {
+    /// Says something about a module; what was said about the same before is replaced. `by` is who says
+    /// so. Returns the memory that holds it.
+    pub async fn update_module_map(
+        &mut self,
+        id: &str,
+        edit: MapEdit,
+        by: Source,
+    ) -> Result<Memory, Error> {
+        self.refuse_closed()?;
+        let map = self.module_map().await?;
+        let mapped = named(&map, id)?;
+        let (content, files) = said(&mapped.module, &edit)?;
+        let content = admit::content(&content, OnSecret::Refuse)?.text;
+        let notebook = self.notebook(Reach::Project).await?;
+        let mine = |it: &&Memory| {
+            it.tags.iter().any(|tag| tag == edit.tag()) && it.modules.contains(&mapped.module.id)
+        };
+        let known = self.map_edits().await?;
+        let known = known.iter().find(|it| mine(it)).cloned();
+        if let Some(before) = known {
+            let mut after = before.clone();
+            reword(&mut after, content);
+            after.files = match &edit {
+                MapEdit::Members(more) => with(&before.files, more),
+                _ => files,
+            };
+            if matches!(edit, MapEdit::Members(_)) {
+                let text = belongs(&mapped.module.id, &after.files);
+                reword(&mut after, text);
+            }
+            // Files that somebody moved on meanwhile come back: the last statement counts.
+            if after == before && !matches!(edit, MapEdit::Members(_)) {
+                return Ok(before);
+            }
+            return self.replace(&notebook, Action::Edit, after).await;
+        }
+        let mut fresh = self.draft(Reach::Project, MemoryType::Core(Kind::ModuleInsight), &content);
+        fresh.scope = Scope::Module;
+        fresh.source = by;
+        fresh.flags.user_verified = by == Source::UserTaught;
+        if by != Source::UserTaught {
+            fresh.created_by = Actor::Agent("map".to_owned());
+        }
+        fresh.tags = vec![TAG.to_owned(), edit.tag().to_owned()];
+        fresh.modules = vec![mapped.module.id.clone()];
+        fresh.files = files;
+        fresh.flags.needs_review = promote::instruction_like(&content).is_some();
+        // What somebody called a thing does not fade.
+        fresh.flags.pinned = false;
+        fresh.half_life_days = Some(10_000);
+        let memory_id = fresh.id;
+        let batch = by_user(Action::Remember, self.now, vec![Change::Insert(Box::new(fresh))]);
+        self.write(&notebook.store, batch).await?;
+        let saved = notebook.store.get(memory_id).await?;
+        saved.ok_or_else(|| Error::NotFound { id: memory_id.short() })
+    }
+
+    /// Everything that was said about the map, oldest first.
+    pub(super) async fn map_edits(&self) -> Result<Vec<Memory>, Error> {
+        let filter = Filter {
+            tag: Some(TAG.to_owned()),
+            statuses: vec![model::Status::Live],
+            ..Filter::standing(MOST)
+        };
+        let found = self.list(&filter, Some(Reach::Project)).await?;
+        let mut res: Vec<Memory> = found.into_iter().map(|it| it.memory).collect();
+        res.sort_by_key(|it| (it.updated_at, it.id));
+        Ok(res)
+    }
+}
+
+fn named<'a>(map: &'a ModuleMap, id: &str) -> Result<&'a MappedModule, Error> {
+    map.find(id).ok_or_else(|| {
+        Error::refused(format!("no module is called `{id}`"), "`waylore map` lists them")
+    })
+}
+
+/// What is said as a sentence, and the files it is said about.
+fn said(module: &Module, edit: &MapEdit) -> Result<(String, Vec<ProjectPath>), Error> {
+    let witnesses = || {
+        let paths =
+            module.core.iter().chain(&module.files).filter_map(|it| ProjectPath::parse(it).ok());
+        paths.take(WITNESSES).collect()
+    };
+    let id = &module.id;
+    match edit {
+        MapEdit::Name(name) => {
+            let name = clean_label(name, MAX_LABEL);
+            if name.is_empty() {
+                return Err(Error::refused("a name is empty", "say what the module is called"));
+            }
+            Ok((format!("The module `{id}` is called: {name}"), witnesses()))
+        }
+        MapEdit::Description(text) if text.trim().is_empty() => {
+            Err(Error::refused("a description is empty", "say what the module is for"))
+        }
+        MapEdit::Description(text) => Ok((text.trim().to_owned(), witnesses())),
+        MapEdit::Members(files) => Ok((belongs(id, files), files.clone())),
+    }
+}
+
+fn belongs(id: &str, files: &[ProjectPath]) -> String {
+    let some: Vec<String> = files.iter().take(20).map(|it| format!("`{it}`")).collect();
+    format!("These files belong to the module `{id}`: {}", some.join(", "))
+}
+
+fn with(before: &[ProjectPath], more: &[ProjectPath]) -> Vec<ProjectPath> {
+    let mut res = before.to_vec();
+    res.extend(more.iter().filter(|it| !before.contains(it)).cloned());
+    res
+}
+
+/// The map with everything that was said about it, and the modules somebody named or described.
+pub(super) fn applied(
+    mut modules: Vec<Module>,
+    edits: &[Memory],
+) -> (Vec<Module>, BTreeSet<String>) {
+    let mut edited = BTreeSet::new();
+    for edit in edits {
+        let has = |tag: &str| edit.tags.iter().any(|it| it == tag);
+        let Some(at) = target(&modules, edit, has(MOVED)) else { continue };
+        if has(NAMED) {
+            if let Some((_, name)) = edit.content.split_once("is called: ") {
+                name.clone_into(&mut modules[at].name);
+                edited.insert(modules[at].id.clone());
+            }
+        } else if has(DESCRIBED) {
+            modules[at].description.clone_from(&edit.content);
+            edited.insert(modules[at].id.clone());
+        } else if has(MOVED) {
+            let moved: BTreeSet<&str> = edit.files.iter().map(ProjectPath::as_str).collect();
+            let mut known = Vec::new();
+            for module in &mut modules {
+                known.extend(module.files.iter().filter(|it| moved.contains(it.as_str())).cloned());
+                module.files.retain(|it| !moved.contains(it.as_str()));
+                for list in [&mut module.core, &mut module.entries] {
+                    list.retain(|it| !moved.contains(it.as_str()));
+                }
+            }
+            modules[at].files.extend(known);
+            modules[at].files.sort_unstable();
+        }
+    }
+    modules.retain(|it| !it.files.is_empty());
+    (modules, edited)
+}
+
+/// The module that is meant: by its id; else the one that holds most of the files it was said about.
+fn target(modules: &[Module], edit: &Memory, by_id_only: bool) -> Option<usize> {
+    let by_id = modules.iter().position(|it| edit.modules.contains(&it.id));
+    if by_id.is_some() || by_id_only {
+        return by_id;
+    }
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for file in &edit.files {
+        let holds =
+            |it: &Module| it.files.binary_search_by(|it| it.as_str().cmp(file.as_str())).is_ok();
+        if let Some(at) = modules.iter().position(holds) {
+            *counts.entry(at).or_default() += 1;
+        }
+    }
+    let most = counts.into_iter().max_by_key(|it| (it.1, usize::MAX - it.0))?;
+    (2 * most.1 > edit.files.len()).then_some(most.0)
+}

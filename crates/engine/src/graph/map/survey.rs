@@ -1,0 +1,201 @@
+//! Finding the modules: read what is kept and what lies there, think, keep.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::Path;
+
+use ::graph::{
+    MANIFESTS, MapSite, Module, Package, Tool, WORKFLOWS, decode_ties, described, description_in,
+    encode_module, is_test_path, keep_ids, language, modules, tools,
+};
+use store::{GraphStamp, MapRows, TiesRow};
+
+use crate::models::aside;
+use crate::{Engine, Error, Reach};
+
+/// Files that lead into a module and may say what it is for, best first.
+const SPEAKERS: &[&str] = &["README.md", "README.rst", "readme.md"];
+/// Manifests whose text says something; of the others it is enough that they are there.
+const MUTE: &[&str] = &[
+    "yarn.lock",
+    "pnpm-lock.yaml",
+    "package-lock.json",
+    "bun.lock",
+    "uv.lock",
+    "poetry.lock",
+    "gradlew",
+    "mvnw",
+];
+
+impl Engine {
+    /// Finds the modules of the project as it is indexed; how many there are.
+    pub async fn index_map(&mut self) -> Result<usize, Error> {
+        let notebook = self.notebook(Reach::Project).await?;
+        let Some(id) = notebook.project else {
+            return Err(Error::nothing("there is no project here"));
+        };
+        let store = self.graph_store(id);
+        let (stamps, links, ties) =
+            (store.stamps().await?, store.links().await?, store.ties().await?);
+        let before: BTreeMap<String, String> = store.map().await?.members.into_iter().collect();
+        let root = self.place.root.clone();
+        let rows = aside(move || {
+            let sites = sites(&stamps, &links, &ties);
+            let (packages, texts) = manifests(&root, &sites);
+            let mut found = modules(&sites, &packages);
+            for it in &mut found {
+                it.description = description(&root, it, &texts).unwrap_or_default();
+            }
+            keep_ids(&mut found, &before);
+            let paths: Vec<&str> = sites.iter().map(|it| it.path.as_str()).collect();
+            rows(&found, &tools(&texts, &paths))
+        })
+        .await;
+        let n_modules = rows.modules.len();
+        store.keep_map(rows).await?;
+        Ok(n_modules)
+    }
+}
+
+/// Source files with what they refer to. Manifests are files of the index, too, but no part of a module.
+fn sites(stamps: &[GraphStamp], links: &[(u32, u32, u32)], ties: &[TiesRow]) -> Vec<MapSite> {
+    let is_manifest = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path);
+        model::words::extension(name) == Some("json") || MANIFESTS.iter().any(|it| it.0 == name)
+    };
+    let mut stamps: Vec<&GraphStamp> =
+        stamps.iter().filter(|it| language(&it.path).is_some() && !is_manifest(&it.path)).collect();
+    stamps.sort_unstable_by(|a, b| a.path.cmp(&b.path));
+    let by_id: HashMap<u32, usize> = stamps.iter().enumerate().map(|it| (it.1.id, it.0)).collect();
+    let by_path: HashMap<&str, usize> =
+        stamps.iter().enumerate().map(|it| (it.1.path.as_str(), it.0)).collect();
+    let site = |it: &&GraphStamp| MapSite {
+        path: it.path.clone(),
+        is_test: is_test_path(&it.path),
+        ..MapSite::default()
+    };
+    let mut res: Vec<MapSite> = stamps.iter().map(site).collect();
+    for (from, to, weight) in links {
+        if let (Some(from), Some(to)) = (by_id.get(from), by_id.get(to)) {
+            res[*from].links.push((*to, *weight));
+        }
+    }
+    for row in ties {
+        let Some(at) = by_path.get(row.path.as_str()) else { continue };
+        #[expect(clippy::cast_possible_truncation, reason = "a sum of shares, for ordering")]
+        let churn = row.churn as f32;
+        res[*at].churn = churn;
+        for tie in decode_ties(&row.together).unwrap_or_default() {
+            if let Some(other) = by_path.get(tie.path.as_str()) {
+                res[*at].ties.push((*other, tie.strength));
+            }
+        }
+    }
+    res
+}
+
+/// The packages of a project, and the texts of its manifests and its CI.
+fn manifests(root: &Path, sites: &[MapSite]) -> (Vec<Package>, Vec<(String, String)>) {
+    let mut folders: BTreeSet<&str> = BTreeSet::from([""]);
+    for site in sites {
+        let mut folder = site.path.as_str();
+        while let Some((above, _)) = folder.rsplit_once('/') {
+            if !folders.insert(above) {
+                break;
+            }
+            folder = above;
+        }
+    }
+    let (mut packages, mut texts) = (Vec::new(), Vec::new());
+    for folder in folders {
+        let mut is_package = false;
+        for (name, makes_package) in MANIFESTS {
+            let path =
+                if folder.is_empty() { (*name).to_owned() } else { format!("{folder}/{name}") };
+            if !source::exists(root, &path) {
+                continue;
+            }
+            let text = if MUTE.contains(name) { None } else { source::glance(root, &path) };
+            let text = text.unwrap_or_default();
+            is_package |= *makes_package && is_own(name, &text);
+            texts.push((path, text));
+        }
+        if is_package && !folder.is_empty() {
+            packages.push(Package { root: folder.to_owned() });
+        }
+    }
+    for place in WORKFLOWS {
+        let inside = source::files_in(root, place);
+        let files = if inside.is_empty() { vec![(*place).to_owned()] } else { inside };
+        texts.extend(files.into_iter().filter_map(|it| {
+            let text = source::glance(root, &it)?;
+            Some((it, text))
+        }));
+    }
+    (packages, texts)
+}
+
+/// Whether a manifest describes a package of its own, not only a workspace or a setting.
+fn is_own(name: &str, text: &str) -> bool {
+    match name {
+        "Cargo.toml" => text.lines().any(|it| it.trim() == "[package]"),
+        "package.json" => text.contains("\"name\""),
+        _ => true,
+    }
+}
+
+/// What a module says about itself: in its manifest, in its README, in the file one enters by.
+fn description(root: &Path, module: &Module, texts: &[(String, String)]) -> Option<String> {
+    let folder = module.root.as_str();
+    let inside =
+        |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
+    let stated = texts.iter().find_map(|(path, text)| {
+        let name = path.rsplit('/').next()?;
+        (*path == inside(name)).then(|| described(name, text))?
+    });
+    let read = |path: &str| description_in(path, &source::glance(root, path)?);
+    // A folder that only holds what is left beside its parts is not what its README speaks of.
+    stated
+        .or_else(|| SPEAKERS.iter().find_map(|it| read(&inside(it))))
+        .or_else(|| {
+            let own: Vec<String> =
+                ["src/lib.rs", "src/main.rs", "lib.rs", "mod.rs", "__init__.py", "doc.go"]
+                    .iter()
+                    .map(|it| inside(it))
+                    .collect();
+            let beside = format!("{folder}.rs");
+            let doors = module.entries.iter().filter(|it| !it.ends_with("__main__.py"));
+            own.iter().chain([&beside]).chain(doors).find_map(|it| read(it))
+        })
+        .or_else(|| of_go_package(root, module))
+        .or_else(|| {
+            module.files.first().filter(|_| module.files.len() == 1).and_then(|it| read(it))
+        })
+}
+
+/// In Go any file of a package may say what the package is for.
+fn of_go_package(root: &Path, module: &Module) -> Option<String> {
+    let depth = module.root.matches('/').count() + usize::from(!module.root.is_empty());
+    let own = module
+        .files
+        .iter()
+        .filter(|it| model::words::extension(it) == Some("go") && it.matches('/').count() == depth);
+    own.take(40).find_map(|it| {
+        let text = source::glance(root, it)?;
+        text.contains("// Package ").then(|| description_in(it, &text))?
+    })
+}
+
+fn rows(modules: &[Module], tools: &[Tool]) -> MapRows {
+    let members: BTreeMap<&str, &str> = modules
+        .iter()
+        .flat_map(|it| it.files.iter().map(|file| (file.as_str(), it.id.as_str())))
+        .collect();
+    MapRows {
+        modules: modules.iter().map(|it| (it.id.clone(), encode_module(it))).collect(),
+        members: members.into_iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect(),
+        tools: tools
+            .iter()
+            .map(|it| (it.kind.slug().to_owned(), it.value.clone(), it.from.clone()))
+            .collect(),
+    }
+}
