@@ -217,13 +217,13 @@ mod tests {
     fn items_and_paragraphs_are_statements() {
         check(
             "# My project\n\nIt does\nthings.\n\n## Testing\n- Use `pytest`, **never**\n  unittest\n1. Run it twice\n- [ ] later\n\n## Rules\n* Be kind\n",
-            expect![[r#"
+            expect![[r"
                 3: It does things.
                 7: [Testing] Use `pytest`, never unittest
                 9: [Testing] Run it twice
                 10: [Testing] later
                 13: Be kind
-            "#]],
+            "]],
         );
     }
 
@@ -231,12 +231,12 @@ mod tests {
     fn items_that_introduce_others_stand_above_them() {
         check(
             "- In migrations:\n  - never drop a column\n  - In SQL files:\n    - one statement a line\n  - keep them small\n- elsewhere\n",
-            expect![[r#"
+            expect![[r"
                 2: [In migrations] never drop a column
                 4: [In SQL files] one statement a line
                 5: [In migrations] keep them small
                 6: elsewhere
-            "#]],
+            "]],
         );
     }
 
@@ -244,9 +244,9 @@ mod tests {
     fn what_is_no_prose_is_no_statement() {
         check(
             "---\nglobs: '*.ts'\n---\n<!-- never\nsay this -->\n| a | b |\n|---|---|\n```sh\nrm -rf x\n```\n---\nText\n~~~\nmore\n",
-            expect![[r#"
+            expect![[r"
                 12: Text
-            "#]],
+            "]],
         );
         check("", expect![""]);
         check("---\nnever closed", expect![""]);

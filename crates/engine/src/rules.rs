@@ -102,9 +102,11 @@ impl Engine {
     fn rule(&self, statement: &Statement) -> Rule {
         let text = wording(statement);
         let kind = match promote::suggest_type(&text).kind {
-            // Nothing says what it is about, but it binds: a convention.
-            Kind::ModuleInsight => Kind::Preference,
-            kind => kind,
+            kind @ (Kind::Decision | Kind::Requirement | Kind::Gotcha | Kind::CausalDependency) => {
+                kind
+            }
+            // It binds, whatever words it has: a convention. That errors are to be logged is no error.
+            _ => Kind::Preference,
         };
         let quoted = text.split('`').skip(1).step_by(2);
         let is_file = |it: &&str| it.contains(['.', '/']) && source::exists(&self.place.root, it);

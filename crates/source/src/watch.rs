@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     fn is_rust(path: &str) -> bool {
-        path.ends_with(".rs")
+        Path::new(path).extension().is_some_and(|it| it == "rs")
     }
 
     fn start(root: &Path) -> Watch {

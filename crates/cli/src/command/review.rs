@@ -57,7 +57,7 @@ pub(crate) async fn run(args: ReviewArgs, session: &mut Session<'_>) -> anyhow::
         out.say("nothing waits for you");
         return Ok(0);
     }
-    let keyboard = Keyboard::open()?;
+    let keyboard = Keyboard::open();
     let mut decided: Vec<(usize, Decision)> = Vec::new();
     let mut at = 0;
     while let Some(shown) = waiting.get(at) {
@@ -192,8 +192,8 @@ enum Keyboard {
 }
 
 impl Keyboard {
-    fn open() -> anyhow::Result<Self> {
-        Ok(if is_conversation() { Self::Terminal(console::Term::stderr()) } else { Self::Input })
+    fn open() -> Self {
+        if is_conversation() { Self::Terminal(console::Term::stderr()) } else { Self::Input }
     }
 
     /// Waits for a key that means something. The end of the input is a wish to stop.
