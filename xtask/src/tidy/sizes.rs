@@ -21,9 +21,10 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
 
 fn counts(file: &File) -> bool {
     let path = file.path.as_str();
-    let rust = path.rsplit_once('.').is_some_and(|(_, it)| it == "rs");
-    let test = path.split('/').any(|it| it == "tests") || path.ends_with("/tests.rs");
-    rust && !test && !is_fixture(path) && !is_table(&file.text)
+    let code = path.rsplit_once('.').is_some_and(|(_, it)| matches!(it, "rs" | "ts"));
+    let test =
+        path.split('/').any(|it| matches!(it, "test" | "tests")) || path.ends_with("/tests.rs");
+    code && !test && !is_fixture(path) && !is_table(&file.text)
 }
 
 fn is_table(text: &str) -> bool {
@@ -80,5 +81,19 @@ mod tests {
         check("crates/a/src/b/tests.rs", "//! B.", 900, 0, expect![""]);
         check("crates/a/tests/it/b.rs", "//! B.", 900, 0, expect![""]);
         check("crates/a/fixtures/b.rs", "//! B.", 900, 0, expect![""]);
+        check("clients/a/test/b.ts", "/** B. */", 900, 0, expect![""]);
+    }
+
+    #[test]
+    fn packages_for_others_are_held_to_the_same_size() {
+        check(
+            "clients/a/src/b.ts",
+            "/** B. */",
+            601,
+            0,
+            expect![[r"
+            clients/a/src/b.ts:1: 601 lines before the tests; split it by what its parts are for, or say in the header that it is a table
+        "]],
+        );
     }
 }
