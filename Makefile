@@ -36,7 +36,7 @@ bench: ## measure speed beside a baseline
 
 clean: ## remove what was built and what was installed into .tools
 	cargo clean
-	rm -rf .tools
+	rm -rf .tools clients/*/node_modules clients/*/dist
 
 help: ## show this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-6s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)

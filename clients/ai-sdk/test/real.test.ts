@@ -1,0 +1,87 @@
+/**
+ * With the real program: what a person taught it reaches the model that opens the file. `WAYLORE_PROGRAM` says where it
+ * is; without, this is skipped, and whoever runs the tests says so.
+ */
+
+import assert from 'node:assert/strict'
+import { execFileSync } from 'node:child_process'
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { test, type TestContext } from 'node:test'
+import { createMemory, type Memory } from '../dist/esm/index.js'
+import { counts, model, SDKS, tool } from './kit.ts'
+
+const program = process.env.WAYLORE_PROGRAM ?? ''
+const options = { skip: program === '' ? 'WAYLORE_PROGRAM is not set' : false, timeout: 120_000 }
+/** Far more than an agent would wait: whether it is quick enough is measured elsewhere. */
+const PATIENCE = 30_000
+
+/** A project of a person who never used the program before, who now teaches it one thing. */
+class Shop {
+  readonly problems: string[] = []
+  readonly #home = mkdtempSync(join(tmpdir(), 'waylore-sdk-'))
+  readonly #cwd = join(this.#home, 'shop')
+
+  constructor(context: TestContext) {
+    mkdirSync(join(this.#cwd, 'src'), { recursive: true })
+    writeFileSync(join(this.#cwd, 'src/auth.ts'), 'export const verify = (seconds: number) => seconds > 0\n')
+    process.env.WAYLORE_HOME = this.#home
+    context.after(() => {
+      this.run('serve', '--stop')
+      rmSync(this.#home, { recursive: true })
+    })
+    this.run('remember', 'Do not pass milliseconds to verify(): it wants seconds', '--type', 'gotcha', '--file', 'src/auth.ts')
+  }
+
+  run(...args: string[]): string {
+    return execFileSync(program, args, { cwd: this.#cwd, encoding: 'utf8', timeout: PATIENCE, stdio: 'pipe' })
+  }
+
+  /** The memory of a session; it starts the daemon where none listens. */
+  memory(): Memory {
+    const budgets = { start: PATIENCE, tool: PATIENCE, step: PATIENCE, limit: PATIENCE, end: PATIENCE }
+    return createMemory({ cwd: this.#cwd, program, budgets, onProblem: it => this.problems.push(it) })
+  }
+}
+
+for (const sdk of SDKS) {
+  test(`${sdk.name}: what was remembered about a file reaches the model, once, and the session is learned from`, options, async context => {
+    const shop = new Shop(context)
+    const memory = shop.memory()
+    const agent = model(sdk, [...Array(6).fill([['read', { path: 'src/auth.ts' }]]), 'done'])
+    const { steps } = await sdk.ai.generateText({
+      model: agent,
+      prompt: 'Why is the token rejected?',
+      tools: memory.wrapTools({ read: tool(sdk, () => 'the file') }),
+      prepareStep: memory.prepareStep(),
+      stopWhen: memory.stopWhen(9),
+      ...memory.callbacks(),
+    })
+    assert.deepEqual(counts(agent, 'it wants seconds'), [0, 1, 1, 1, 1, 1, 1])
+    assert.equal(steps[0].toolResults[0].output, 'the file')
+    await memory.end({ outcome: 'success', wait: true })
+    assert.match(shop.run('explain'), new RegExp(memory.session.slice(-8)))
+    assert.deepEqual(shop.problems, [])
+  })
+}
+
+test('a daemon that was killed is started again', options, async context => {
+  const shop = new Shop(context)
+  const first = shop.memory()
+  assert.match(await first.instructions('Be brief.'), /^Be brief\.\n\n[^]*it wants seconds/)
+  const { pid } = JSON.parse(shop.run('serve', '--status', '--json'))
+  process.kill(pid, 'SIGKILL')
+  while (isAlive(pid)) await new Promise(setImmediate)
+  const second = shop.memory()
+  assert.match(await second.instructions('Be brief.'), /it wants seconds/, shop.problems.join('\n'))
+  await Promise.all([first.end(), second.end()])
+})
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0)
+  } catch {
+    return false
+  }
+}
