@@ -27,6 +27,10 @@ pub enum Unfit {
     NotJson(String),
     /// `hooks`, or one of its events, is something else than hosts write there.
     OddHooks,
+    /// The list of servers is something else than hosts write there.
+    OddServers,
+    /// A server that is not ours has our name.
+    NameTaken,
 }
 
 /// The settings with our hooks; the same text when they are there already. `program` is an absolute
@@ -62,6 +66,14 @@ pub fn disconnected(settings: &str) -> Result<String, Unfit> {
         text = hooks.map_or(text.clone(), |it| spans::without(&text, &it));
     }
     Ok(text)
+}
+
+/// Our hooks, event by event.
+pub(crate) fn hooks(program: &str) -> Value {
+    let event = |(name, matcher): &(&str, Option<&str>)| {
+        ((*name).to_owned(), json!([entry(program, *matcher)]))
+    };
+    Value::Object(EVENTS.iter().map(event).collect())
 }
 
 fn entry(program: &str, matcher: Option<&str>) -> Value {

@@ -20,6 +20,7 @@ mod reader;
 mod connect;
 mod hook;
 mod rules;
+mod server;
 mod spans;
 
 mod aider;
@@ -42,6 +43,7 @@ pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;
 pub use reader::{Origin, Reader};
 pub use rules::{RULE_FILES, RuleFile, Statement, rule_file, statements};
+pub use server::{plugin, registered, unregistered};
 pub use time::parse_time;
 
 #[cfg(test)]

@@ -28,6 +28,7 @@ mod licenses;
 mod list;
 mod maintain;
 mod map;
+pub(crate) mod mcp;
 mod neighbours;
 mod path;
 mod pin;
@@ -100,6 +101,7 @@ pub(crate) enum Command {
     Serve(serve::ServeArgs),
     #[command(hide = true)]
     Hook(hook::HookArgs),
+    Mcp(mcp::McpArgs),
     Completions(completions::CompletionsArgs),
     Licenses(licenses::LicensesArgs),
 }
@@ -300,7 +302,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
         | Command::Connect(_)
         | Command::Disconnect(_)
         | Command::Serve(_)
-        | Command::Hook(_) => {
+        | Command::Hook(_)
+        | Command::Mcp(_) => {
             unreachable!("answered before anything was opened")
         }
     }?;

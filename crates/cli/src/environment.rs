@@ -90,6 +90,16 @@ pub(crate) fn is_own() -> bool {
     env::var_os(OWN).is_some()
 }
 
+/// The folder a host works in, as some say it to what they start.
+pub(crate) fn project_dir() -> Option<PathBuf> {
+    env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
+}
+
+/// The token that clients of `mcp --http` must show, when a person chose one.
+pub(crate) fn mcp_token() -> Option<String> {
+    env::var("WAYLORE_MCP_TOKEN").ok().filter(|it| !it.is_empty())
+}
+
 /// Starts a process that outlives this one and the host that called it; nobody hears of it.
 pub(crate) fn detach(command: &mut Command) -> std::io::Result<()> {
     #[cfg(unix)]

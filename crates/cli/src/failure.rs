@@ -93,6 +93,15 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     ExitCode::from(failure.kind as u8)
 }
 
+/// A failure in one line, for those who are told in no other way.
+pub(crate) fn told(error: &anyhow::Error) -> String {
+    let failure = explain(error);
+    match failure.hint {
+        Some(hint) => format!("{}; {hint}", failure.message),
+        None => failure.message,
+    }
+}
+
 fn secret_places(error: &anyhow::Error) -> Vec<String> {
     let Some(Error::Secret { places }) = error.downcast_ref::<Error>() else {
         return Vec::new();

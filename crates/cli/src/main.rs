@@ -77,6 +77,10 @@ fn main() -> ExitCode {
         }
     };
     let output = Output::new(&cli.global);
+    if let Command::Mcp(args) = &cli.command {
+        let served = command::mcp::run(args, &cli.global, &output);
+        return served.map_or_else(|it| failure::report(&it, &output), ExitCode::from);
+    }
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
     let run = async { command::run(cli.command, &cli.global, &output).await };
     let res = match runtime {

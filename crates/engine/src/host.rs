@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::{Unfit, connected, disconnected};
+use agents::{Unfit, connected, disconnected, registered, unregistered};
 use store::write_private;
 
 use crate::Error;
@@ -26,15 +26,40 @@ impl HostChange {
 
 /// What connecting would change. `program` is the absolute path of what the host is to run.
 pub fn connect_plan(settings: &Path, program: &str) -> Result<HostChange, Error> {
+    added(settings, |text| connected(text, program))
+}
+
+/// What registering our server would change.
+pub fn register_plan(settings: &Path, program: &str) -> Result<HostChange, Error> {
+    added(settings, |text| registered(text, program))
+}
+
+fn added(
+    settings: &Path,
+    edit: impl Fn(&str) -> Result<String, Unfit>,
+) -> Result<HostChange, Error> {
     let before = read(settings)?;
     let text = before.clone().unwrap_or_default();
-    let after = connected(&text, program).map_err(|it| unfit(settings, &it))?;
+    let after = edit(&text).map_err(|it| unfit(settings, &it))?;
     Ok(HostChange { path: settings.to_owned(), before, after: Some(after) })
 }
 
 /// What disconnecting would change: back to the bytes from before when nobody has touched the file
 /// since, otherwise only our entries go.
 pub fn disconnect_plan(settings: &Path, kept: &Path) -> Result<HostChange, Error> {
+    removed(settings, kept, disconnected)
+}
+
+/// What taking our server out would change, in the same way.
+pub fn unregister_plan(settings: &Path, kept: &Path) -> Result<HostChange, Error> {
+    removed(settings, kept, unregistered)
+}
+
+fn removed(
+    settings: &Path,
+    kept: &Path,
+    edit: impl Fn(&str) -> Result<String, Unfit>,
+) -> Result<HostChange, Error> {
     let before = read(settings)?;
     let path = settings.to_owned();
     let Some(text) = before.clone() else {
@@ -43,7 +68,7 @@ pub fn disconnect_plan(settings: &Path, kept: &Path) -> Result<HostChange, Error
     if read(&written(kept))?.as_ref() == Some(&text) {
         return Ok(HostChange { path, before, after: read(&original(kept))? });
     }
-    let after = disconnected(&text).map_err(|it| unfit(settings, &it))?;
+    let after = edit(&text).map_err(|it| unfit(settings, &it))?;
     Ok(HostChange { path, before, after: Some(after) })
 }
 
@@ -104,6 +129,10 @@ fn unfit(path: &Path, why: &Unfit) -> Error {
     let what = match why {
         Unfit::NotJson(why) => format!("`{}` is not what it should be: {why}", path.display()),
         Unfit::OddHooks => format!("the `hooks` in `{}` are not in a form we know", path.display()),
+        Unfit::OddServers => {
+            format!("the `mcpServers` in `{}` are not in a form we know", path.display())
+        }
+        Unfit::NameTaken => format!("another server is called `waylore` in `{}`", path.display()),
     };
     Error::refused(what, "nothing was changed; correct the file, then say it again".to_owned())
 }

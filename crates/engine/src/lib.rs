@@ -10,6 +10,7 @@ mod progress;
 mod project;
 
 mod admit;
+mod agent;
 mod anchor;
 mod texts;
 
@@ -41,6 +42,7 @@ pub use crate::graph::{
     Mention, ModuleMap, Pass, Refined, Route, read_index,
 };
 pub use admit::{Admitted, OnSecret};
+pub use agent::{AgentNote, AgentSession, Noted};
 pub use carry::Package;
 pub use change::Edit;
 pub use correct::{Corrected, Correction};
@@ -48,7 +50,9 @@ pub use doctor::{Check, Health};
 pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
-pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
+pub use host::{
+    HostChange, change_host, connect_plan, disconnect_plan, register_plan, unregister_plan,
+};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
     Dropped, Explained, Journalled, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness,
@@ -78,7 +82,7 @@ pub use ::recall::decide::{Ground, Withheld};
 pub use ::recall::{
     Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,
 };
-pub use agents::{Heard, Moment, hear, hook_answer, hook_events};
+pub use agents::{Heard, Moment, hear, hook_answer, hook_events, plugin as host_plugin};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,

@@ -30,7 +30,8 @@ const ROOMS: &[Room] = &[
     room("sync",    &["model", "store"]),
     room("engine",  &["model", "secrets", "graph", "observe", "promote", "recall", "agents", "source", "store", "infer", "sync"]),
     room("serve",   &["model", "engine"]),
-    room("cli",     &["model", "engine", "serve"]),
+    room("mcp",     &["model", "engine"]),
+    room("cli",     &["model", "engine", "serve", "mcp"]),
     room("testkit", &["model", "secrets", "graph", "observe", "promote", "recall", "agents", "source", "store", "infer", "sync", "engine"]),
 ];
 

@@ -1,25 +1,31 @@
 //! `waylore connect` and `waylore disconnect`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::ValueEnum;
-use engine::{HostChange, change_host, connect_plan, disconnect_plan};
+use engine::{
+    HostChange, change_host, connect_plan, disconnect_plan, host_plugin, register_plan,
+    unregister_plan, write_private,
+};
 use serde_json::json;
 
 use super::shared::{agreed, confirmed};
 use crate::environment::{self, Environment};
-use crate::failure::{Failure, Kind};
+use crate::failure::{Failure, Kind, usage};
 use crate::output::{DIM, GOOD, Output};
 
 /// Let an agent's host call Waylore
 ///
-/// Adds hooks to the host's settings, beside those that are there: at the start of a session and with a
+/// Adds hooks and an MCP server to the host's settings, beside those that are there: at the start of a session and with a
 /// prompt the agent is told what is known, at a file what to beware of, at an error what ended it before;
 /// and when the session ends, Waylore learns from it. Shows what changes and asks first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
     which: WhichHost,
+    /// Write a plugin with the same into this folder instead, and change no settings
+    #[arg(long, value_name = "DIR")]
+    plugin: Option<PathBuf>,
 }
 
 /// Take Waylore out of a host's settings
@@ -56,36 +62,48 @@ impl Host {
         }
     }
 
-    /// The file with the person's own settings.
-    fn settings(self, environment: &Environment) -> anyhow::Result<PathBuf> {
+    /// The file with the person's own settings, and the one with their MCP servers.
+    fn files(self, environment: &Environment) -> anyhow::Result<(PathBuf, PathBuf)> {
         match self {
             Self::ClaudeCode => {
-                let home = environment.home.as_ref().map(|it| it.join(".claude"));
-                let folder = environment::claude_folder().or(home).ok_or_else(|| Failure {
+                let own = environment::claude_folder();
+                let base = own.clone().or_else(|| environment.home.clone());
+                let base = base.ok_or_else(|| Failure {
                     kind: Kind::Environment,
                     message: "there is no home directory with settings of Claude Code".to_owned(),
                     hint: Some("set CLAUDE_CONFIG_DIR to their folder".to_owned()),
                 })?;
-                Ok(folder.join("settings.json"))
+                let folder = own.unwrap_or_else(|| base.join(".claude"));
+                Ok((folder.join("settings.json"), base.join(".claude.json")))
             }
         }
     }
 }
 
+/// The folders that keep what was there before, for each of the two files.
+fn kept(environment: &Environment, host: &str) -> [PathBuf; 2] {
+    let all = environment.data.join("connected");
+    [all.join(host), all.join(format!("{host}-mcp"))]
+}
+
 pub(crate) fn connect(args: &ConnectArgs, output: &Output) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
     let program = std::env::current_exe()?;
-    let settings = args.which.host.settings(&environment)?;
-    let plan = connect_plan(&settings, &program.to_string_lossy())?;
+    let program = program.to_string_lossy();
+    if let Some(folder) = &args.plugin {
+        return write_plugin(&environment.cwd.join(folder), &program, output);
+    }
+    let (settings, servers) = args.which.host.files(&environment)?;
+    let plans = [connect_plan(&settings, &program)?, register_plan(&servers, &program)?];
     let host = args.which.host.slug();
-    let kept = environment.data.join("connected").join(host);
-    let done = carry_out(&args.which, &plan, Some(kept), output)?;
+    let kept = kept(&environment, host).map(Some);
+    let done = carry_out(&args.which, &plans, kept, output)?;
     if output.json {
-        output.data_json("connected", to_json(&args.which, &plan, done));
+        output.data_json("connected", to_json(&args.which, &plans, done));
     } else if done {
         output.say(&format!("{host} calls waylore from its next session on"));
         output.hint(&format!("`waylore disconnect {host}` takes it back"));
-    } else if plan.is_empty() {
+    } else if plans.iter().all(HostChange::is_empty) {
         output.say(&format!("{host} is connected already"));
     }
     Ok(0)
@@ -93,15 +111,16 @@ pub(crate) fn connect(args: &ConnectArgs, output: &Output) -> anyhow::Result<u8>
 
 pub(crate) fn disconnect(args: &DisconnectArgs, output: &Output) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
-    let settings = args.which.host.settings(&environment)?;
+    let (settings, servers) = args.which.host.files(&environment)?;
     let host = args.which.host.slug();
-    let plan = disconnect_plan(&settings, &environment.data.join("connected").join(host))?;
-    let done = carry_out(&args.which, &plan, None, output)?;
+    let [hooks, server] = kept(&environment, host);
+    let plans = [disconnect_plan(&settings, &hooks)?, unregister_plan(&servers, &server)?];
+    let done = carry_out(&args.which, &plans, [None, None], output)?;
     if output.json {
-        output.data_json("disconnected", to_json(&args.which, &plan, done));
+        output.data_json("disconnected", to_json(&args.which, &plans, done));
     } else if done {
         output.say(&format!("{host} no longer calls waylore"));
-    } else if plan.is_empty() {
+    } else if plans.iter().all(HostChange::is_empty) {
         output.say(&format!("{host} is not connected"));
     }
     Ok(0)
@@ -121,27 +140,24 @@ pub(super) fn meet(
 ) -> anyhow::Result<Vec<Met>> {
     let mut res = Vec::new();
     for host in Host::value_variants().iter().copied() {
-        let Ok(settings) = host.settings(environment) else { continue };
-        if !settings.parent().is_some_and(std::path::Path::is_dir) {
+        let Ok((settings, servers)) = host.files(environment) else { continue };
+        if !settings.parent().is_some_and(Path::is_dir) {
             continue;
         }
         let slug = host.slug();
-        let plan = connect_plan(&settings, &std::env::current_exe()?.to_string_lossy())?;
-        if plan.is_empty() {
+        let program = std::env::current_exe()?;
+        let program = program.to_string_lossy();
+        let plans = [connect_plan(&settings, &program)?, register_plan(&servers, &program)?];
+        if plans.iter().all(HostChange::is_empty) {
             output.say(&format!("agents: {slug} is connected already"));
             res.push(Met { host: slug, connected: true });
             continue;
         }
-        output.say(&format!(
-            "agents: {slug} is here; in `{}` this would change:",
-            plan.path.display()
-        ));
-        for line in differences(&plan) {
-            output.say(&line);
-        }
+        output.say(&format!("agents: {slug} is here; this would change:"));
+        show(&plans, output);
         let connected = agreed(yes, &format!("Let {slug} call Waylore?"))?;
         if connected {
-            change_host(&plan, Some(&environment.data.join("connected").join(slug)))?;
+            change(&plans, &kept(environment, slug).map(Some))?;
             output.say(&format!("agents: {slug} calls waylore from its next session on"));
         }
         res.push(Met { host: slug, connected });
@@ -149,27 +165,64 @@ pub(super) fn meet(
     Ok(res)
 }
 
-/// Shows a change, asks, and makes it; whether it was made.
+/// Writes the files of a plugin. What is there already is replaced only if it is a plugin of ours.
+fn write_plugin(folder: &Path, program: &str, output: &Output) -> anyhow::Result<u8> {
+    let files = host_plugin(program, env!("CARGO_PKG_VERSION"));
+    let is_ours = folder.join(files[0].0).exists();
+    let is_taken = folder.read_dir().is_ok_and(|mut it| it.next().is_some());
+    if is_taken && !is_ours {
+        let message = format!("`{}` is not empty and holds no plugin", folder.display());
+        return Err(usage(message, "name a folder that is empty or does not exist"));
+    }
+    for (path, text) in &files {
+        write_private(&folder.join(path), text.as_bytes()).map_err(engine::Error::from)?;
+    }
+    let paths: Vec<&str> = files.iter().map(|it| it.0).collect();
+    if output.json {
+        let folder = folder.display().to_string();
+        output.data_json("plugin", json!({ "folder": folder, "files": paths }));
+    } else {
+        output.say(&format!("a plugin is in `{}`", folder.display()));
+        let add = format!("`claude plugin marketplace add {}`", folder.display());
+        output.hint(&format!("{add}, then `claude plugin install waylore@waylore`"));
+    }
+    Ok(0)
+}
+
+/// Shows the changes, asks once, and makes them; whether any was made.
 fn carry_out(
     which: &WhichHost,
-    plan: &HostChange,
-    kept: Option<PathBuf>,
+    plans: &[HostChange; 2],
+    kept: [Option<PathBuf>; 2],
     output: &Output,
 ) -> anyhow::Result<bool> {
-    if plan.is_empty() {
+    if plans.iter().all(HostChange::is_empty) {
         return Ok(false);
     }
     if !output.json {
+        show(plans, output);
+    }
+    if which.dry_run || !confirmed(which.yes, "Change it?")? {
+        return Ok(false);
+    }
+    change(plans, &kept)?;
+    Ok(true)
+}
+
+fn show(plans: &[HostChange], output: &Output) {
+    for plan in plans.iter().filter(|it| !it.is_empty()) {
         output.say(&format!("in `{}`:", plan.path.display()));
         for line in differences(plan) {
             output.say(&line);
         }
     }
-    if which.dry_run || !confirmed(which.yes, "Change it?")? {
-        return Ok(false);
+}
+
+fn change(plans: &[HostChange], kept: &[Option<PathBuf>]) -> Result<(), engine::Error> {
+    for (plan, kept) in plans.iter().zip(kept).filter(|it| !it.0.is_empty()) {
+        change_host(plan, kept.as_deref())?;
     }
-    change_host(plan, kept.as_deref())?;
-    Ok(true)
+    Ok(())
 }
 
 /// The lines that go and come. Ours stand together, so that what is common before and behind tells all.
@@ -199,11 +252,12 @@ fn differences(plan: &HostChange) -> Vec<String> {
     res
 }
 
-fn to_json(which: &WhichHost, plan: &HostChange, done: bool) -> serde_json::Value {
+fn to_json(which: &WhichHost, plans: &[HostChange; 2], done: bool) -> serde_json::Value {
     json!({
         "host": which.host.slug(),
-        "path": plan.path.display().to_string(),
+        "path": plans[0].path.display().to_string(),
+        "mcp_path": plans[1].path.display().to_string(),
         "changed": done,
-        "would_change": !plan.is_empty(),
+        "would_change": plans.iter().any(|it| !it.is_empty()),
     })
 }

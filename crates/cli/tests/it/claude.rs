@@ -76,6 +76,11 @@ fn events(nth: usize, block: &Value) -> String {
 
 /// Runs one session; what the model was sent, request by request.
 fn session(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<String> {
+    requests(desk, host, prompt, script).iter().map(|it| it["messages"].to_string()).collect()
+}
+
+/// Runs one session; the requests that offered tools.
+fn requests(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<Value> {
     let server = model(script);
     let mut command = Command::new(host);
     desk.surround(&mut command);
@@ -106,7 +111,11 @@ fn session(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<Str
         .seen()
         .into_iter()
         .filter(|it| it.body["tools"].as_array().is_some_and(|it| !it.is_empty()));
-    asked.map(|it| it.body["messages"].to_string()).collect()
+    asked.map(|it| it.body).collect()
+}
+
+fn unavailable() {
+    skip("a real session of Claude Code", "`claude` is not here; `scripts/setup test` installs it");
 }
 
 fn git(desk: &Desk, args: &[&str]) {
@@ -123,12 +132,7 @@ fn bash(command: &str) -> (&'static str, Value) {
 
 #[test]
 fn what_one_session_learned_reaches_the_next() {
-    let Some(host) = host() else {
-        return skip(
-            "a real session of Claude Code",
-            "`claude` is not here; `scripts/setup test` installs it",
-        );
-    };
+    let Some(host) = host() else { return unavailable() };
     let desk = Desk::new();
     let file = desk.project.join("greet.py").display().to_string();
     fs::write(&file, "def greet():\n    return 'hello'\n").unwrap();
@@ -170,4 +174,50 @@ fn what_one_session_learned_reaches_the_next() {
     // A third that has nothing to do with any of it is told nothing.
     let asked = session(&desk, &host, "What is the boiling point of ethanol?", Vec::new());
     assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "{asked:?}");
+}
+
+#[test]
+fn an_agent_asks_and_records_by_itself() {
+    let Some(host) = host() else { return unavailable() };
+    let desk = Desk::new();
+    git(&desk, &["init", "-q"]);
+    desk.remember("The payment webhook arrives twice, so charges need an idempotency key");
+    desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
+    let note = "The ledger is append-only because auditors replay it";
+    let script = vec![
+        ("mcp__waylore__search_memory", json!({ "query": "payment webhook arrives twice" })),
+        ("mcp__waylore__record_memory", json!({ "content": note, "type": "decision" })),
+    ];
+    let asked = requests(&desk, &host, "Look into what is known.", script);
+    let names: Vec<&str> =
+        asked[0]["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
+    assert!(names.contains(&"mcp__waylore__search_memory"), "its schema is there: {names:?}");
+    let all = asked.last().unwrap()["messages"].to_string();
+    assert!(all.contains("charges need an idempotency key"), "{all}");
+    assert!(all.contains("in the scratchpad of this session"), "{all}");
+    desk.run(&["learn"]).ends(0, "learned");
+    let listed = desk.memories();
+    assert!(listed.iter().any(|it| it["content"] == note), "{listed:?}");
+    desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "disconnected");
+    let servers = fs::read_to_string(desk.root.join(".claude.json")).unwrap();
+    assert!(!servers.contains("waylore\": {"), "what the host wrote meanwhile stays: {servers}");
+}
+
+#[test]
+fn the_plugin_is_valid_in_the_eyes_of_the_host() {
+    let Some(host) = host() else { return unavailable() };
+    let desk = Desk::new();
+    let folder = desk.root.join("plugin").display().to_string();
+    desk.run(&["connect", "claude-code", "--plugin", &folder]).ends(0, "written");
+    desk.run(&["connect", "claude-code", "--plugin", &folder]).ends(0, "and again");
+    for place in [folder.clone(), format!("{folder}/plugins/waylore")] {
+        let mut command = Command::new(&host);
+        desk.surround(&mut command);
+        let said = command.args(["plugin", "validate", &place]).output().unwrap();
+        let text = String::from_utf8_lossy(&said.stdout).into_owned();
+        assert!(said.status.success(), "{text}{}", String::from_utf8_lossy(&said.stderr));
+    }
+    let taken = desk.project.display().to_string();
+    fs::write(desk.project.join("mine"), "").unwrap();
+    desk.run(&["connect", "claude-code", "--plugin", &taken]).ends(2, "somebody else's folder");
 }

@@ -209,15 +209,21 @@ fn connecting_adds_hooks_and_disconnecting_puts_the_bytes_back() {
         ours["hooks"]["SessionStart"][0]["hooks"][0]["args"],
         json!(["hook", "claude-code"])
     );
+    let servers = desk.root.join(".claude.json");
+    let listed: Value = serde_json::from_str(&fs::read_to_string(&servers).unwrap()).unwrap();
+    assert_eq!(listed["mcpServers"]["waylore"]["args"], json!(["mcp"]), "{listed}");
     assert_eq!(desk.json(&["connect", "claude-code", "--yes"])["changed"], false, "already");
     desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "it is done");
-    assert!(!settings.exists(), "there was none before");
+    assert!(!settings.exists() && !servers.exists(), "there were none before");
+    let their_servers = "{\"numStartups\":1, \"mcpServers\": {\"db\":{\"command\":\"db\"}}}";
+    fs::write(&servers, their_servers).unwrap();
 
     let theirs = "{ \"model\":\"opus\",\n\t\"hooks\": {\"Stop\": [ ]} }";
     fs::write(&settings, theirs).unwrap();
     desk.run(&["connect", "claude-code", "--yes"]).ends(0, "it is done");
     desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "it is done");
     assert_eq!(fs::read_to_string(&settings).unwrap(), theirs);
+    assert_eq!(fs::read_to_string(&servers).unwrap(), their_servers);
 
     desk.run(&["connect", "claude-code", "--yes"]).ends(0, "it is done");
     let changed = fs::read_to_string(&settings).unwrap().replace("opus", "haiku");

@@ -69,18 +69,7 @@ impl Desk {
     }
 
     pub(crate) fn feed(&self, args: &[&str], input: &[u8]) -> Said {
-        let mut command = self.command(args);
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        let mut child = command.spawn().unwrap();
-        let mut stdin = child.stdin.take().unwrap();
-        let input = input.to_vec();
-        let feeder = std::thread::spawn(move || {
-            // A command that refuses early closes its end; that is its right.
-            let _ = stdin.write_all(&input);
-        });
-        let output = child.wait_with_output().unwrap();
-        feeder.join().unwrap();
-        Said::from(output)
+        fed(self.command(args), input)
     }
 
     /// What a command that must succeed answers as JSON.
@@ -181,6 +170,21 @@ impl From<Output> for Said {
         let code = output.status.code().unwrap_or(-1);
         Self { code, out: text(output.stdout), err: text(output.stderr) }
     }
+}
+
+/// What a command says to this on standard input.
+pub(crate) fn fed(mut command: Command, input: &[u8]) -> Said {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let input = input.to_vec();
+    let feeder = std::thread::spawn(move || {
+        // A command that refuses early closes its end; that is its right.
+        let _ = stdin.write_all(&input);
+    });
+    let output = child.wait_with_output().unwrap();
+    feeder.join().unwrap();
+    Said::from(output)
 }
 
 pub(crate) fn finish(mut command: Command) -> Said {

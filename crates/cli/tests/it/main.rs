@@ -10,6 +10,7 @@ mod carry;
 mod claude;
 mod clock;
 mod code;
+mod conformance;
 mod context;
 mod crowd;
 #[cfg(unix)]
@@ -26,6 +27,7 @@ mod indexing;
 mod kill;
 mod learning;
 mod manners;
+mod mcp;
 mod notebook;
 mod pipelines;
 mod precise;
