@@ -184,7 +184,11 @@ fn schema(short: &str) -> JsonObject {
 /// Calls a tool. What is wrong is an answer, too: only then does the model see it and do better.
 pub(crate) async fn call(row: &ToolRow, call: Call<'_>) -> CallToolResult {
     let what = match (row.run)(call).await {
-        Ok(Said { text, data }) => {
+        Ok(Said { text, mut data }) => {
+            // Some hosts show a model only one of the two.
+            if is_silent(&data) {
+                data["says"] = json!(text);
+            }
             let mut res = CallToolResult::structured(data);
             res.content = vec![ContentBlock::text(text)];
             return res;
@@ -200,6 +204,12 @@ pub(crate) async fn call(row: &ToolRow, call: Call<'_>) -> CallToolResult {
         }
     };
     CallToolResult::error(vec![ContentBlock::text(what)])
+}
+
+/// Whether an answer says nothing without its text: no notes, and nothing that was looked up.
+fn is_silent(data: &Value) -> bool {
+    let has_notes = data["notes"].as_str().is_some_and(|it| !it.is_empty());
+    !has_notes && data.get("targets").is_none()
 }
 
 /// Reads the arguments of a tool.

@@ -194,7 +194,7 @@ fn an_agent_asks_and_records_by_itself() {
     assert!(names.contains(&"mcp__waylore__search_memory"), "its schema is there: {names:?}");
     let all = asked.last().unwrap()["messages"].to_string();
     assert!(all.contains("charges need an idempotency key"), "{all}");
-    assert!(all.contains("in the scratchpad of this session"), "{all}");
+    assert!(all.contains("in the scratchpad of this session"), "it is told so: {all}");
     desk.run(&["learn"]).ends(0, "learned");
     let listed = desk.memories();
     assert!(listed.iter().any(|it| it["content"] == note), "{listed:?}");

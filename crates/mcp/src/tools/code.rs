@@ -39,6 +39,8 @@ pub(super) async fn impact(call: Call<'_>) -> Result<Said, Wrong> {
     let mut data = json!({
         "targets": found.targets.iter().map(symbol_json).collect::<Vec<_>>(),
         "affected": mentions_json(&found.mentions),
+        "n_affected": found.mentions.len(),
+        "lacks": lacks(&found.freshness),
     });
     if !notes.is_empty() {
         data["notes"] = json!(notes);
@@ -54,6 +56,8 @@ pub(super) async fn dependencies(call: Call<'_>) -> Result<Said, Wrong> {
     let data = json!({
         "targets": found.targets.iter().map(symbol_json).collect::<Vec<_>>(),
         "needs": mentions_json(&found.mentions),
+        "n_needs": found.mentions.len(),
+        "lacks": lacks(&found.freshness),
     });
     Ok(Said { text, data })
 }
@@ -68,12 +72,18 @@ fn told(head: &str, none: &str, mentions: &[Mention], freshness: &Freshness) -> 
     if mentions.len() > NAMED {
         res = format!("{res}\n- and {} more", mentions.len() - NAMED);
     }
+    lacks(freshness).into_iter().fold(res, |acc, it| format!("{acc}\n{it}"))
+}
+
+/// What an answer may lack.
+fn lacks(freshness: &Freshness) -> Vec<String> {
+    let mut res = Vec::new();
     if freshness.is_partial {
-        res.push_str("\nThe index is not complete; a person can run `waylore index`.");
+        res.push("The index is not complete; a person can run `waylore index`.".to_owned());
     }
     if !freshness.changed.is_empty() {
         let changed: Vec<String> = freshness.changed.iter().map(|it| frame::neutral(it)).collect();
-        res = format!("{res}\nChanged since they were indexed: {}.", changed.join(", "));
+        res.push(format!("Changed since they were indexed: {}.", changed.join(", ")));
     }
     res
 }
