@@ -71,7 +71,7 @@ pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use rules::{Rule, RuleBook, RulesTaken};
 pub use settings::{Form, SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
-pub use upkeep::{Maintained, REPLACED, Stats};
+pub use upkeep::{Activity, Maintained, REPLACED, Stats};
 
 // What callers hold without naming the room it comes from.
 pub use ::graph::{

@@ -38,6 +38,20 @@ pub struct Stats {
     pub recent: Vec<Entry>,
 }
 
+/// What sessions did with the memories of a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Activity {
+    /// Sessions that were learned from, and those of them whose work was validated.
+    pub sessions: usize,
+    pub validated: usize,
+    /// How often a memory was put before an agent, and how often one was followed or cited.
+    pub shown: u64,
+    pub used: u64,
+    /// Memories that were learned, and sightings that did not become one.
+    pub learned: usize,
+    pub dropped: usize,
+}
+
 impl Engine {
     /// Daily upkeep of the project's notebook and the user's.
     pub async fn maintain(
@@ -144,6 +158,24 @@ impl Engine {
             let (tally, size) = (store.tally().await?, store.size().await?);
             let recent = store.recent(5).await?;
             res.push(Stats { reach, tally, size, backups: store.backups(), recent });
+        }
+        Ok(res)
+    }
+
+    /// What sessions did with this project's memories, and left behind in them.
+    pub async fn activity(&self) -> Result<Activity, Error> {
+        let mut res = Activity::default();
+        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(res) };
+        for session in store.sessions().await? {
+            res.sessions += 1;
+            res.validated += usize::from(session.validated.is_some());
+            let sightings = store.sightings_in(session.id).await?;
+            res.dropped += sightings.iter().filter(|it| it.dropped.is_some()).count();
+        }
+        for memory in everything(&store).await? {
+            res.shown += memory.counters.access_count;
+            res.used += memory.counters.used_count;
+            res.learned += usize::from(memory.created_by == Actor::Observer);
         }
         Ok(res)
     }

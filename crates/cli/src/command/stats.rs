@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::Stats;
+use engine::{Activity, Stats};
 use model::Status;
 use serde_json::json;
 
@@ -17,6 +17,7 @@ pub(crate) struct StatsArgs {}
 
 pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let stats = session.engine.stats().await?;
+    let activity = session.engine.activity().await?;
     let coverage = match session.engine.coverage().await {
         Ok(it) => Some(it),
         Err(engine::Error::Model(error)) => {
@@ -31,12 +32,15 @@ pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u
             .map(|it| json!({ "model": it.model, "memories": it.total, "without": it.lacking }));
         session.output.data_json(
             "stats",
-            json!({ "project": session.engine.project().name(), "notebooks": notebooks, "vectors": vectors }),
+            json!({ "project": session.engine.project().name(), "notebooks": notebooks, "vectors": vectors, "activity": activity_json(&activity) }),
         );
         return Ok(0);
     }
     for it in &stats {
         render(it, session);
+    }
+    if activity.sessions > 0 || activity.shown > 0 {
+        session.output.line(&said(&activity));
     }
     if let Some(it) = coverage.filter(|it| it.total > 0) {
         let lacking = match it.lacking {
@@ -52,6 +56,33 @@ pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u
         session.output.hint("waylore remember \"…\" keeps something");
     }
     Ok(0)
+}
+
+fn said(it: &Activity) -> String {
+    format!(
+        "{} ({} validated): {} learned, {} dropped; agents were told {}, and followed {}",
+        count(it.sessions, "session", "sessions"),
+        it.validated,
+        count(it.learned, "memory", "memories"),
+        count(it.dropped, "sighting", "sightings"),
+        times(it.shown),
+        times(it.used)
+    )
+}
+
+fn times(n: u64) -> String {
+    count(usize::try_from(n).unwrap_or(usize::MAX), "note", "notes")
+}
+
+fn activity_json(it: &Activity) -> serde_json::Value {
+    json!({
+        "sessions": it.sessions,
+        "validated": it.validated,
+        "learned": it.learned,
+        "dropped": it.dropped,
+        "shown": it.shown,
+        "used": it.used,
+    })
 }
 
 fn to_json(it: &Stats) -> serde_json::Value {
