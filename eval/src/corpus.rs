@@ -51,6 +51,8 @@ pub(crate) const TASKS: &[Task] = &[
     Task { name: "locomo",      file: "memory_qa/locomo.jsonl.gz",              read: locomo,      goals: &[("recall@10", 78.0), ("ndcg@10", 58.0)] },
     Task { name: "beam",        file: "memory_qa/beam_100k.jsonl.gz",           read: beam,        goals: &[("recall@10", 62.0)] },
     Task { name: "cosqa",       file: "code_retrieval/cosqa_codebase.jsonl.gz", read: cosqa,       goals: &[("mrr", 62.0)] },
+    Task { name: "experience:entireio__cli", file: "experience/entireio__cli.jsonl.gz", read: entireio, goals: &[("ndcg@10", 38.0)] },
+    Task { name: "experience:FSM1__cipher-box", file: "experience/FSM1__cipher-box.jsonl.gz", read: cipher_box, goals: &[("ndcg@10", 38.0)] },
     Task { name: "experience:swebench_django", file: "experience/swebench_django.jsonl.gz", read: django, goals: &[("ndcg@10", 38.0)] },
     Task { name: "longmemeval", file: "memory_qa/longmemeval_s.jsonl.gz",       read: longmemeval, goals: &[("all@5", 85.0), ("hit@5", 97.0)] },
 ];
@@ -131,17 +133,29 @@ fn cosqa(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
     Ok(vec![Corpus { docs, queries: queries.iter().map(query).collect() }])
 }
 
-/// Every task is asked about before it is remembered, with the files it changed.
 fn django(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
-    let mut rows = data::rows(&folder.join("experience/swebench_django.jsonl.gz"))?;
+    experience(folder, "swebench_django", "query", "files")
+}
+
+fn entireio(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    experience(folder, "entireio__cli", "doc", "edited_files")
+}
+
+fn cipher_box(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
+    experience(folder, "FSM1__cipher-box", "doc", "edited_files")
+}
+
+/// Every task is asked about before it is remembered, with the files it changed.
+fn experience(folder: &Path, name: &str, said: &str, files: &str) -> anyhow::Result<Vec<Corpus>> {
+    let mut rows = data::rows(&folder.join(format!("experience/{name}.jsonl.gz")))?;
     rows.sort_by_key(|it| text(&it["start"]));
     let doc = |it: &Value| Doc {
         id: text(&it["id"]),
-        text: text(&it["query"]),
+        text: text(&it[said]),
         at: moment(&text(&it["start"])),
         by_agent: false,
         session: None,
-        files: array(&it["files"]).iter().map(text).collect(),
+        files: array(&it[files]).iter().map(text).collect(),
     };
     let docs: Vec<Doc> = rows.iter().map(doc).collect();
     let asked = rows.iter().enumerate().filter(|it| it.1["scored"] == true);

@@ -36,7 +36,7 @@ impl Desk {
         let path = self.sessions.join(format!("{}.jsonl", it.id.replace('/', "_")));
         std::fs::write(&path, transcripts::bytes(it)?)?;
         self.engine.set_now(it.start);
-        let transcript = engine::Transcript { path: path.clone(), subagent: None };
+        let transcript = engine::Transcript { path: path.clone(), subagent: None, session: None };
         let learned = match self.engine.read_transcript(&transcript)? {
             Some(read) => self.engine.learn(&read.pad).await?,
             None => None,

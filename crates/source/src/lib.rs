@@ -38,7 +38,7 @@ pub use log::{Commit, CommitFile, Renames, commits_since, log};
 pub use path::{entries, exists, prose, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
-pub use transcript::{Transcript, pieces, pieces_from, transcripts, transcripts_at};
+pub use transcript::{DATABASE, Transcript, pieces, pieces_from, transcripts, transcripts_at};
 pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, files_among, stamp};
 pub use watch::{Seen, StopWatch, Watch};
 

@@ -12,6 +12,8 @@ pub struct Transcript {
     pub path: PathBuf,
     /// The name of the subagent whose work it holds.
     pub subagent: Option<String>,
+    /// Which session, of a database that holds many.
+    pub session: Option<String>,
 }
 
 /// Bytes read at once.
@@ -21,7 +23,9 @@ const DEPTH: usize = 6;
 /// Files found at most; more are no transcripts.
 const MOST: usize = 20_000;
 
-const ENDINGS: &[&str] = &["jsonl", "json", "traj", "md", "ndjson"];
+const ENDINGS: &[&str] = &["jsonl", "json", "traj", "md", "ndjson", DATABASE];
+/// How the name of a database of sessions ends.
+pub const DATABASE: &str = "db";
 
 /// The files a host keeps for a project, by where each of them puts its sessions. Whether a session
 /// is really of the project, its first records say.
@@ -42,6 +46,10 @@ pub fn transcripts(home: &Path, root: &Path) -> Vec<Transcript> {
     walk(&mut acc, &home.join(".codex/sessions"), 0);
     walk(&mut acc, &home.join(".copilot/session-state"), 0);
     walk(&mut acc, &home.join(".gemini/tmp").join(&name).join("chats"), 0);
+    let database = home.join(".local/share/opencode/opencode.db");
+    if database.is_file() {
+        acc.push(named(database));
+    }
     acc.sort();
     acc
 }
@@ -84,7 +92,7 @@ fn named(path: PathBuf) -> Transcript {
     let stem = path.file_stem().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
     let folder = path.parent().and_then(Path::file_name);
     let is_subagent = folder.is_some_and(|it| it == "subagents") || stem.starts_with("agent-");
-    Transcript { path, subagent: is_subagent.then_some(stem) }
+    Transcript { path, subagent: is_subagent.then_some(stem), session: None }
 }
 
 /// Reads a file piece by piece, so that its size does not matter; `piece` says whether to go on.
@@ -134,6 +142,7 @@ mod tests {
         put(".codex/sessions/2026/06/18/rollout-x.jsonl");
         put(".gemini/tmp/shop/chats/session-1.json");
         put(".gemini/tmp/other/chats/session-2.json");
+        put(".local/share/opencode/opencode.db");
         let found = transcripts(home.path(), Path::new("/home/user/shop"));
         let show = |it: &Transcript| {
             let path = it.path.strip_prefix(home.path()).unwrap().display().to_string();
@@ -149,6 +158,7 @@ mod tests {
                 ".claude/projects/-home-user-shop/s1/subagents/agent-a7.jsonl agent-a7",
                 ".codex/sessions/2026/06/18/rollout-x.jsonl –",
                 ".gemini/tmp/shop/chats/session-1.json –",
+                ".local/share/opencode/opencode.db –",
             ]
         );
     }

@@ -17,10 +17,10 @@ use crate::wire::MemoryWire;
 
 /// Learn from past sessions of coding agents
 ///
-/// Finds what Claude Code, Codex, Copilot CLI and Gemini CLI have kept about this project, goes through it
+/// Finds what Claude Code, Codex, Copilot CLI, Gemini CLI and OpenCode have kept about this project, goes through it
 /// oldest first, and keeps what later sessions will need: errors with what ended them, files that belong together,
 /// corrected beliefs, standing wishes, how work is finished. Nothing leaves this machine and no model is
-/// asked. Learning again changes nothing; what was interrupted goes on where it stopped.
+/// asked, unless `learn.ask_model` is set. Learning again changes nothing; what was interrupted goes on where it stopped.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LearnArgs {
     /// Learn from these transcripts, or those in these folders, instead of looking for them

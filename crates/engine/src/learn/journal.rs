@@ -139,7 +139,9 @@ impl Engine {
         let path = store.journal_path(session);
         let mut acc = Vec::new();
         let subagents = transcript_of(&path).map(|it| beside(&it)).unwrap_or_default();
-        for transcript in std::iter::once(Transcript { path, subagent: None }).chain(subagents) {
+        for transcript in
+            std::iter::once(Transcript { path, subagent: None, session: None }).chain(subagents)
+        {
             let Some(read) = self.read_transcript(&transcript)? else { continue };
             if let Some(learned) = self.learn(&read.pad).await? {
                 self.close_journal(&learned)?;
@@ -153,7 +155,7 @@ impl Engine {
     pub fn journals(&self) -> Vec<Transcript> {
         let store = self.project_store().filter(Store::exists);
         let all = store.map(|it| it.journals()).unwrap_or_default();
-        all.into_iter().map(|it| Transcript { path: it.1, subagent: None }).collect()
+        all.into_iter().map(|it| Transcript { path: it.1, subagent: None, session: None }).collect()
     }
 
     /// Removes the journal of a session that was learned, unless what was seen in it still waits.

@@ -58,7 +58,7 @@ impl Tail {
     }
 
     fn begin(&self) -> Option<(Reader, Cutter)> {
-        let transcript = Transcript { path: self.path.clone(), subagent: None };
+        let transcript = Transcript { path: self.path.clone(), subagent: None, session: None };
         let dialect = start(&transcript)?.dialect;
         let name = self.path.file_stem().map(|it| it.to_string_lossy().into_owned());
         let project = Some(self.root.clone());

@@ -6,6 +6,7 @@ use agents::{Counts, Cutter, Dialect, Origin, Reader, recognise};
 use model::{Envelope, Event, Timestamp};
 use observe::Scratchpad;
 use source::Transcript;
+use store::HostRow;
 
 use super::journal;
 use crate::{Engine, Error};
@@ -40,7 +41,8 @@ impl Engine {
         let root = self.place.root.to_string_lossy().into_owned();
         let own =
             |it: &Start| it.cwd.as_deref().is_none_or(|cwd| Path::new(cwd).starts_with(&root));
-        sorted(source::transcripts(home, &self.place.root), own)
+        let (found, _) = opened(source::transcripts(home, &self.place.root));
+        sorted(found, own)
     }
 
     /// Reads a transcript and folds it; `None` for a file that is none.
@@ -48,10 +50,14 @@ impl Engine {
         &self,
         transcript: &Transcript,
     ) -> Result<Option<TranscriptRead>, Error> {
+        if let Some(session) = &transcript.session {
+            return self.read_session(&transcript.path, session);
+        }
         let Some(start) = start(transcript) else { return Ok(None) };
         if start.dialect == Dialect::Journal
             && let Some(fuller) = journal::transcript_of(&transcript.path)
-            && let Some(read) = self.read_one(&Transcript { path: fuller, subagent: None })?
+            && let Some(read) =
+                self.read_one(&Transcript { path: fuller, subagent: None, session: None })?
         {
             return read_beside(transcript, read).map(Some);
         }
@@ -110,6 +116,55 @@ fn read_beside(journal: &Transcript, mut read: TranscriptRead) -> Result<Transcr
     Ok(read)
 }
 
+impl Engine {
+    /// Reads one session of a host's database and folds it.
+    fn read_session(&self, path: &Path, session: &str) -> Result<Option<TranscriptRead>, Error> {
+        let known = store::host_sessions(path)?.into_iter().find(|it| it.id == session);
+        let Some(known) = known else { return Ok(None) };
+        let log = store::host_log(path, session)?;
+        let bytes = log.messages.iter().chain(&log.parts).map(|it| it.data.len() as u64).sum();
+        let root = self.place.root.to_string_lossy();
+        let row = agents::SessionRow {
+            id: known.id,
+            directory: known.directory,
+            parent: known.parent,
+            created: known.created,
+        };
+        let message =
+            |it: HostRow| agents::MessageRow { id: it.id, created: it.created, data: it.data };
+        let part = |it: HostRow| agents::PartRow { id: it.id, message: it.of, data: it.data };
+        let messages: Vec<agents::MessageRow> = log.messages.into_iter().map(message).collect();
+        let parts: Vec<agents::PartRow> = log.parts.into_iter().map(part).collect();
+        let (mut events, counts) = agents::read_rows(Some(&root), &row, &messages, &parts);
+        let mut pad = Scratchpad::new();
+        fold(&mut pad, &mut events);
+        let Counts { lines, damaged, .. } = counts;
+        Ok(Some(TranscriptRead { pad, dialect: "opencode", bytes, lines, damaged, cut: 0 }))
+    }
+}
+
+/// Databases among what was found come apart into their sessions; one that cannot be read comes back as
+/// an error.
+fn opened(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error>) {
+    let (mut acc, mut errors) = (Vec::new(), Vec::new());
+    for it in found {
+        let is_database = it.path.extension().is_some_and(|it| it == source::DATABASE);
+        if !is_database || it.session.is_some() {
+            acc.push(it);
+            continue;
+        }
+        match store::host_sessions(&it.path) {
+            Ok(sessions) => acc.extend(sessions.into_iter().map(|session| Transcript {
+                path: it.path.clone(),
+                subagent: session.parent.map(|_| session.id.clone()),
+                session: Some(session.id),
+            })),
+            Err(error) => errors.push(error),
+        }
+    }
+    (acc, errors)
+}
+
 /// Transcripts at paths that were given, oldest first, whichever project they are of.
 pub fn transcripts_in(paths: &[std::path::PathBuf]) -> Result<Vec<Transcript>, Error> {
     let mut acc = Vec::new();
@@ -117,7 +172,12 @@ pub fn transcripts_in(paths: &[std::path::PathBuf]) -> Result<Vec<Transcript>, E
         acc.extend(source::transcripts_at(path)?);
     }
     acc.dedup();
-    Ok(sorted(acc, |_| true))
+    let (found, errors) = opened(acc);
+    match errors.into_iter().next() {
+        // A folder may hold other databases; one that was named is meant.
+        Some(error) if found.is_empty() => Err(error.into()),
+        _ => Ok(sorted(found, |_| true)),
+    }
 }
 
 fn fold(pad: &mut Scratchpad, events: &mut Vec<Envelope>) {
@@ -135,6 +195,11 @@ fn sorted(found: Vec<Transcript>, wanted: impl Fn(&Start) -> bool) -> Vec<Transc
 
 /// What the beginning of a file says; `None` when it is no transcript.
 pub(super) fn start(transcript: &Transcript) -> Option<Start> {
+    if let Some(session) = &transcript.session {
+        let all = store::host_sessions(&transcript.path).ok()?;
+        let it = all.into_iter().find(|it| it.id == *session)?;
+        return Some(Start { dialect: Dialect::Journal, at: it.created, cwd: Some(it.directory) });
+    }
     let mut head = Vec::new();
     let read = source::pieces(&transcript.path, |piece| {
         head.extend_from_slice(&piece[..piece.len().min(HEAD)]);

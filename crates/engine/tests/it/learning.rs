@@ -1,7 +1,9 @@
 //! Sessions that are journalled while they go on, and learned when they end.
 
+use std::path::Path;
+
 use model::{Envelope, Phase, Timestamp};
-use waylore_engine::{Config, Engine, Filter, Models, Occasion, Reach, Standing};
+use waylore_engine::{Config, Engine, Filter, Models, Occasion, Reach, Standing, transcripts_in};
 
 pub(crate) const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
 
@@ -162,6 +164,29 @@ fn what_failed_before_is_expected_when_nothing_was_asked() {
     // Before it happened, nobody knew.
     engine.set_now(Timestamp(1_793_000_000_000));
     assert_eq!(say(&engine, "").text, "");
+}
+
+/// The database holds two sessions with the same slip, and one part that is no JSON in each.
+#[test]
+fn a_hosts_database_is_learned_session_by_session() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    let database = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
+    let learn = |engine: &mut Engine| {
+        let found = transcripts_in(std::slice::from_ref(&database)).unwrap();
+        let mut standings = Vec::new();
+        for it in &found {
+            let read = engine.read_transcript(it).unwrap().unwrap();
+            assert_eq!((read.dialect, read.damaged), ("opencode", 1));
+            standings
+                .push(desk.runtime.block_on(engine.learn(&read.pad)).unwrap().unwrap().standing);
+        }
+        standings
+    };
+    assert_eq!(learn(&mut engine), [Standing::New, Standing::New]);
+    let fix = "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.";
+    assert_eq!(desk.learn(&mut engine).1, [fix]);
+    assert_eq!(learn(&mut engine), [Standing::Known, Standing::Known]);
 }
 
 #[test]

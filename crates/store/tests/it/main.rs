@@ -13,6 +13,7 @@ mod interrupted;
 mod lessons;
 mod mending;
 mod notebook;
+mod opencode;
 mod processes;
 mod recalling;
 mod removing;
