@@ -11,6 +11,7 @@ mod family;
 mod files;
 mod inbox;
 mod journal;
+mod outcome;
 mod outlook;
 mod refresh;
 mod synthesis;
@@ -122,6 +123,7 @@ impl Engine {
             print: print_of(pad),
             sightings: observe::sightings(pad),
             stumbles: pad.stumbles.iter().take(MAX_STUMBLES).map(stumble_row).collect(),
+            unit: outcome::Unit::of(pad),
         };
         let notebook = self.notebook(Reach::Project).await?;
         let used = self.used(&notebook.store, pad).await?;
@@ -134,7 +136,7 @@ impl Engine {
         raw: Raw,
         used: Vec<Memory>,
     ) -> Result<Learned, Error> {
-        let Raw { mut session, print, mut sightings, stumbles } = raw;
+        let Raw { mut session, print, mut sightings, stumbles, unit } = raw;
         session.validated = self.validated(&store, &session).await?;
         if let Some(dead_end) = self.taken_back(&session, &sightings) {
             session.outcome = Outcome::Failure;
@@ -174,6 +176,9 @@ impl Engine {
         // One change of a memory in a batch: what the session itself says comes first.
         synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
         changes.append(&mut synthesis.changes);
+        if let Some(unit) = unit {
+            changes.extend(self.conclude(&store, &session, unit).await?);
+        }
         uses::count(&mut changes, used);
         let mut learned = self.write_lesson(&store, lesson, standing, reviewed, changes).await?;
         learned.kept.append(&mut synthesis.kept);
@@ -248,6 +253,7 @@ struct Raw {
     print: String,
     sightings: Vec<Sighting>,
     stumbles: Vec<StumbleRow>,
+    unit: Option<outcome::Unit>,
 }
 
 fn files_of(session: &Session) -> Vec<TouchedRow> {

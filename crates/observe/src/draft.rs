@@ -13,6 +13,7 @@ use model::{Kind, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Times
 
 use crate::sighting::{Evidence, module_of};
 use crate::signal::dead_end::TAKEN_BACK;
+use crate::signal::sequence::CHANGE;
 
 /// One sighting among all of its pattern.
 #[derive(Clone, Debug, PartialEq)]
@@ -29,7 +30,7 @@ pub struct Support {
     /// Sessions that edited the first file, and the second.
     pub first: u32,
     pub second: u32,
-    /// Sessions that edited anything.
+    /// Sessions that edited anything; of a routine, those that began it.
     pub all: u32,
     /// Sessions that edited something in the module.
     pub module: u32,
@@ -64,6 +65,7 @@ pub fn draft(signal: SignalKind, key: &str, seen: &[Seen], support: Support) -> 
         SignalKind::ParallelConflict => files::contested(seen),
         SignalKind::ErrorRetry => errors::fixed(key, seen),
         SignalKind::TimeAnomaly => errors::slow(seen),
+        SignalKind::Sequence if key.starts_with(CHANGE) => behaviour::routine(key, seen, support),
         SignalKind::Sequence => behaviour::recipe(seen),
         SignalKind::StepOverrun => behaviour::calibration(key, seen),
         SignalKind::Backtrack => spoken::undone(seen),

@@ -19,7 +19,7 @@ mod read_abandon;
 mod recorded;
 mod repeated_grep;
 mod self_correction;
-mod sequence;
+pub(crate) mod sequence;
 mod step_overrun;
 mod test_order;
 mod time_anomaly;

@@ -87,10 +87,11 @@ impl Engine {
             });
             seen.sort_by_key(|it| (it.at, it.session));
             let named = &sighting.evidence.files;
+            let begun = u32::try_from(rows.len() + 1).unwrap_or(u32::MAX);
             let support = Support {
                 first: count(named.first()),
                 second: count(named.get(1)),
-                all,
+                all: if sighting.signal == SignalKind::Sequence { begun } else { all },
                 module: 0,
             };
             let draft = observe::draft(sighting.signal, &sighting.key, &seen, support);

@@ -1,10 +1,14 @@
 //! Which files a task will touch, from what sessions and commits touched before.
 
 use ::graph::History;
+use model::{Kind, Payload, Status};
 use observe::{FromCommits, Past, PastSession, Task};
-use store::Store;
+use store::{Filter, Store};
 
-use crate::{Engine, Error};
+use crate::{Engine, Error, Reach};
+
+/// Memories about one module that are looked at.
+const HABITS: u32 = 10;
 
 impl Engine {
     /// Files ranked by how likely a task touches them; `first` is one that is at hand.
@@ -18,8 +22,9 @@ impl Engine {
             Some(store) => store.touched_by_all().await?,
             None => Vec::new(),
         };
-        let sessions: Vec<PastSession> =
+        let mut sessions: Vec<PastSession> =
             known.into_iter().map(|(task, touched)| PastSession { task, touched }).collect();
+        sessions.extend(self.habits(first).await?);
         let commits = from_commits(&self.past().await?, task, first);
         let tree = source::tracked(&self.place).unwrap_or_default();
         let past = Past { sessions: &sessions, commits: &commits, tree: &tree };
@@ -28,6 +33,27 @@ impl Engine {
         res.retain(|it| source::exists(&self.place.root, it));
         res.truncate(limit);
         Ok(res)
+    }
+}
+
+impl Engine {
+    /// What live memories say is opened together in the module of a file: as good as one more session,
+    /// and all there is where they came from elsewhere.
+    async fn habits(&self, first: Option<&str>) -> Result<Vec<PastSession>, Error> {
+        let Some(module) = first.map(observe::module_of).filter(|it| !it.is_empty()) else {
+            return Ok(Vec::new());
+        };
+        let kind = Some(Kind::PrefetchPattern.slug().to_owned());
+        let (module, statuses) = (Some(module.to_owned()), vec![Status::Live]);
+        let filter = Filter { kind, module, statuses, ..Filter::standing(HABITS) };
+        let mut acc = Vec::new();
+        for shown in self.list(&filter, Some(Reach::Project)).await? {
+            let Some(Payload::PrefetchPattern(it)) = &shown.memory.payload else { continue };
+            let files = it.always.iter().chain(&it.often).map(ToString::to_string);
+            let touched = first.map(str::to_owned).into_iter().chain(files).collect();
+            acc.push(PastSession { task: String::new(), touched });
+        }
+        Ok(acc)
     }
 }
 

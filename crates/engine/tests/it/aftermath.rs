@@ -239,3 +239,96 @@ fn what_is_followed_again_and_again_becomes_surer() {
     desk.learn(&mut engine);
     assert_eq!(found(&engine).counters.used_count, 5, "learning again counts nothing twice");
 }
+
+/// A session on a unit of work, with a plan, that ends in this way.
+fn unit(steps: usize, ends: &[&str]) -> Vec<String> {
+    let mut lines = vec![
+        r#""event":"session_start","project_root":"/p","agent":"test","task":"x","planned_steps":5,"work_unit":{"methodology":"native","hierarchy":["spec_042","subtask_3"],"label":"Spec 042 / Subtask 3"}"#.to_owned(),
+        r#""event":"record","type":"decision","content":"Totals are kept in cents.""#.to_owned(),
+        r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.rs"]}"#.to_owned(),
+        r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#.to_owned(),
+    ];
+    for nth in 2..steps {
+        lines.push(format!(
+            r#""event":"tool_call","call_id":"r{nth}","tool":"read","args":{{"paths":["src/total.rs"]}}"#
+        ));
+        lines.push(format!(r#""event":"tool_result","call_id":"r{nth}","tool":"read","ok":true"#));
+    }
+    lines.extend(ends.iter().map(|it| (*it).to_owned()));
+    lines
+}
+
+const CALL: &str =
+    r#""event":"tool_call","call_id":"z","tool":"shell","args":{"command":"cargo test"}"#;
+const PASSED: &str =
+    r#""event":"tool_result","call_id":"z","tool":"shell","ok":true,"excerpt":"ok""#;
+const FAILED: &str = r#""event":"tool_result","call_id":"z","tool":"shell","ok":false,"excerpt":"error: totals differ by a cent""#;
+const GAVE_UP: &str = r#""event":"session_end","outcome":"failure""#;
+
+fn of_kind(desk: &Desk, engine: &Engine, kind: &str) -> Vec<model::Memory> {
+    let filter = waylore_engine::Filter {
+        kind: Some(kind.to_owned()),
+        ..waylore_engine::Filter::standing(10)
+    };
+    let all = desk.runtime.block_on(engine.list(&filter, None)).unwrap();
+    all.into_iter().map(|it| it.memory).collect()
+}
+
+#[test]
+fn a_unit_of_work_has_one_outcome_which_later_sessions_bring_up_to_date() {
+    let desk = Desk::new();
+    let folder = desk.dir.path().join("project/src");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("total.rs"), "").unwrap();
+    let mut engine = desk.engine();
+    let learn = |engine: &mut Engine, session: u8, lines: Vec<String>| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let events = events_at(START + i64::from(session) * MINUTE, session, &lines);
+        desk.runtime.block_on(engine.journal(&events)).unwrap();
+        desk.learn(engine);
+        let [outcome] = &of_kind(&desk, engine, "work_unit_outcome")[..] else {
+            panic!("one outcome a unit")
+        };
+        outcome.clone()
+    };
+    let failed = learn(&mut engine, 1, unit(3, &[CALL, FAILED, GAVE_UP]));
+    assert_eq!(
+        failed.content,
+        "Spec 042 / Subtask 3 was tried and failed after changing `src/total.rs`. The last that failed: “error: totals differ by a cent”. Totals are kept in cents."
+    );
+    let done = learn(&mut engine, 2, unit(3, &[CALL, PASSED]));
+    assert_eq!(
+        done.content,
+        "Spec 042 / Subtask 3 is done: it changed `src/total.rs`. Totals are kept in cents."
+    );
+    assert_eq!((done.id, done.provenance.len()), (failed.id, 2));
+    let Some(model::Payload::WorkUnitOutcome(payload)) = done.payload else { panic!() };
+    assert!(payload.succeeded && payload.failure_reason.is_none());
+    let occasion = waylore_engine::Occasion::of(model::Phase::Reflect);
+    let told = desk.runtime.block_on(engine.context_start(&occasion)).unwrap();
+    assert!(told.text.contains("Subtask 3 is done"), "it is read back: {}", told.text);
+}
+
+#[test]
+fn calibration_is_one_memory_that_every_plan_changes() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    let learn = |engine: &mut Engine, session: u8, steps: usize| {
+        let lines = unit(steps, &[CALL, PASSED]);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let events = events_at(START + i64::from(session) * MINUTE, session, &lines);
+        desk.runtime.block_on(engine.journal(&events)).unwrap();
+        desk.learn(engine);
+        let all = of_kind(&desk, engine, "task_calibration");
+        all.into_iter().map(|it| it.content).collect::<Vec<_>>()
+    };
+    assert!(learn(&mut engine, 1, 10).is_empty() && learn(&mut engine, 2, 10).is_empty());
+    let twice = "Plan work in `src` with 2.0 times the steps you expect; it has taken that over 3 sessions.";
+    assert_eq!(learn(&mut engine, 3, 10), [twice]);
+    let less = "Plan work in `src` with 1.6 times the steps you expect; it has taken that over 4 sessions.";
+    assert_eq!(learn(&mut engine, 4, 3), [less]);
+    for session in 5..10 {
+        learn(&mut engine, session, 3);
+    }
+    assert!(of_kind(&desk, &engine, "task_calibration").is_empty(), "it comes out as planned now");
+}

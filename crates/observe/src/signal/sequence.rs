@@ -1,20 +1,33 @@
-//! The same checks in the same order before a commit: how work is finished here.
+//! The same steps in the same order until a commit: how work is finished here, and how a change of one
+//! module goes. Arguments do not matter: edits are told by folder, checks without paths and options.
 
 use model::{SignalKind, ToolKind};
 
 use crate::scratchpad::Does;
-use crate::sighting::{Evidence, Sighting};
+use crate::sighting::{Evidence, Sighting, module_of};
 use crate::{Scratchpad, shell};
 
 /// Steps of a recipe, the edit before and the commit after included.
-const FEWEST_STEPS: usize = 4;
+pub(crate) const FEWEST_STEPS: usize = 4;
+/// Begins the key of a module's routine, and a step that edits.
+pub(crate) const CHANGE: &str = "change ";
+pub(crate) const EDIT: &str = "edit ";
+
+const COMMIT: &str = "git commit";
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
     let mut steps: Vec<String> = Vec::new();
+    let mut folders: Vec<String> = Vec::new();
     let mut edited = false;
     for call in &pad.calls {
         if pad.touches_of(call).iter().any(|it| it.writes) && call.is_good() {
             edited = true;
+            for touch in pad.touches_of(call).iter().filter(|it| it.writes) {
+                let step = format!("{EDIT}{}", module_of(pad.names.text(touch.file)));
+                if step != EDIT && !folders.contains(&step) {
+                    folders.push(step);
+                }
+            }
         }
         if call.tool != ToolKind::Shell || !call.is_good() {
             continue;
@@ -29,11 +42,20 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
         }
         if call.does.any(Does::COMMIT) {
             if edited && steps.len() + 2 >= FEWEST_STEPS {
-                steps.push("git commit".to_owned());
+                steps.push(COMMIT.to_owned());
                 let evidence = Evidence { steps: steps.clone(), ..Evidence::default() };
                 acc.push(Sighting::new(SignalKind::Sequence, "finish a change", evidence));
             }
-            (steps, edited) = (Vec::new(), false);
+            if let Some(first) = folders.first() {
+                let key = format!("{CHANGE}{}", first.trim_start_matches(EDIT));
+                let all = folders.iter().chain(steps.iter().filter(|it| *it != COMMIT));
+                let all: Vec<String> = all.cloned().chain([COMMIT.to_owned()]).collect();
+                if all.len() >= FEWEST_STEPS {
+                    let evidence = Evidence { steps: all, ..Evidence::default() };
+                    acc.push(Sighting::new(SignalKind::Sequence, key, evidence));
+                }
+            }
+            (steps, folders, edited) = (Vec::new(), Vec::new(), false);
         }
     }
 }
@@ -75,6 +97,13 @@ mod tests {
             "#]],
         );
         check(Sequence, "edit a.go\nrun go test ./...\ncommit", expect![""]);
+        check(
+            Sequence,
+            "edit api/a.go\nedit web/b.ts\nedit api/c.go\nrun go test ./api\ncommit",
+            expect![[r#"
+                change api ×1 {"steps":["edit api","edit web","go test","git commit"]}
+            "#]],
+        );
         check(Sequence, "run go vet\nrun go build\nrun go test\ncommit", expect![""]);
     }
 }
