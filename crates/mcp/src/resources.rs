@@ -3,13 +3,18 @@
 use engine::{Engine, Error, Explained, Told, frame};
 use rmcp::model::{Resource, ResourceTemplate};
 
+use crate::tools::map;
+
 /// How an address of ours begins.
 const SCHEME: &str = "memory://";
+const MAP: &str = "memory://module-map";
 const TEXT: &str = "text/plain";
 
-/// What there is to read without knowing an id: nothing but what the templates name.
+/// What there is to read without knowing an id.
 pub(crate) fn list() -> Vec<Resource> {
-    Vec::new()
+    let about = "The modules of the project and its tools";
+    let map = Resource::new(MAP, "module-map").with_description(about).with_mime_type(TEXT);
+    vec![map]
 }
 
 pub(crate) fn templates() -> Vec<ResourceTemplate> {
@@ -25,6 +30,16 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 
 /// Reads a resource; `None` when the address names nothing of ours.
 pub(crate) async fn read(engine: &Engine, address: &str) -> Result<Option<String>, Error> {
+    if address == MAP {
+        return match engine.module_map().await {
+            Ok(map) => Ok(Some(map::told(&map))),
+            // It is listed, so it can be read: what it says is that there is nothing yet.
+            Err(Error::Refused { what, hint }) => {
+                Ok(Some(hint.map_or_else(|| what.clone(), |it| format!("{what}; {it}"))))
+            }
+            Err(error) => Err(error),
+        };
+    }
     let Some((kind, id)) = address.strip_prefix(SCHEME).and_then(|it| it.split_once('/')) else {
         return Ok(None);
     };

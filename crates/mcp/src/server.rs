@@ -102,7 +102,7 @@ impl ServerHandler for Server {
         let read = resources::read(turn.engine(), &request.uri).await;
         let Some(text) = read.map_err(|it| internal(it.to_string()))? else {
             let what = format!(
-                "there is nothing at `{}`; memory://memory/{{id}} and memory://session/{{id}} are known",
+                "there is nothing at `{}`; memory://module-map, memory://memory/{{id}} and memory://session/{{id}} are known",
                 request.uri
             );
             let uri = serde_json::json!({ "uri": request.uri });

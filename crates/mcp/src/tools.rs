@@ -2,6 +2,7 @@
 //! since hosts put them before every conversation.
 
 mod code;
+pub(crate) mod map;
 mod memory;
 mod pipeline;
 
@@ -37,7 +38,7 @@ type Run = for<'a> fn(Call<'a>) -> Pin<Box<dyn Future<Output = Result<Said, Wron
 pub struct ToolRow {
     pub name: &'static str,
     pub about: &'static str,
-    /// JSON schemas of the arguments and of the structured answer.
+    /// JSON schemas of the arguments and of the structured answer; none where that is an id or two.
     pub takes: &'static str,
     pub gives: &'static str,
     /// Whether it changes anything.
@@ -76,7 +77,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow {
         name: "search_memory",
         about: "Search what is known about this project: traps, fixes, decisions, how things work. Empty when nothing is relevant.",
-        takes: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer","minimum":1,"maximum":20}}|query"#,
+        takes: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}|query"#,
         gives: r#"{"notes":{"type":"string"},"hits":{"type":"array"}}|"#,
         writes: false,
         run: |call| Box::pin(memory::search(call)),
@@ -108,7 +109,7 @@ const TOOLS: &[ToolRow] = &[
     ToolRow {
         name: "analyze_impact",
         about: "List who would notice a change of a file or symbol, and what is known about it.",
-        takes: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer","minimum":1,"maximum":10}}|target"#,
+        takes: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer"}}|target"#,
         gives: r#"{"targets":{"type":"array"},"affected":{"type":"array"},"notes":{"type":"string"}}|"#,
         writes: false,
         run: |call| Box::pin(code::impact(call)),
@@ -116,16 +117,32 @@ const TOOLS: &[ToolRow] = &[
     ToolRow {
         name: "get_dependencies",
         about: "List what a file or symbol needs.",
-        takes: r#"{"target":{"type":"string"},"depth":{"type":"integer","minimum":1,"maximum":10}}|target"#,
+        takes: r#"{"target":{"type":"string"},"depth":{"type":"integer"}}|target"#,
         gives: r#"{"targets":{"type":"array"},"needs":{"type":"array"}}|"#,
         writes: false,
         run: |call| Box::pin(code::dependencies(call)),
     },
     ToolRow {
+        name: "get_module_map",
+        about: "List the modules of the project, or everything about one.",
+        takes: r#"{"module":{"type":"string"}}|"#,
+        gives: r#"{"notes":{"type":"string"},"modules":{"type":"array"}}|"#,
+        writes: false,
+        run: |call| Box::pin(map::show(call)),
+    },
+    ToolRow {
+        name: "update_module_map",
+        about: "Correct the name, purpose or files of a module.",
+        takes: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}|module"#,
+        gives: "",
+        writes: true,
+        run: |call| Box::pin(map::update(call)),
+    },
+    ToolRow {
         name: "relate",
         about: "Register how a memory stands to another memory or to a file.",
         takes: r#"{"memory":{"type":"string","description":"id"},"relation":{"type":"string","enum":["required_with","conflicts_with","validates","derived_from"]},"target":{"type":"string","description":"id or path"}}|memory,relation,target"#,
-        gives: r#"{"memory":{"type":"string"}}|"#,
+        gives: "",
         writes: true,
         run: |call| Box::pin(memory::relate(call)),
     },
@@ -133,7 +150,7 @@ const TOOLS: &[ToolRow] = &[
         name: "flag_memory",
         about: "Say that a memory is wrong or outdated. It is no longer told unasked until a person has looked at it.",
         takes: r#"{"memory":{"type":"string","description":"id"},"reason":{"type":"string"}}|memory,reason"#,
-        gives: r#"{"memory":{"type":"string"},"status":{"type":"string"}}|"#,
+        gives: "",
         writes: true,
         run: |call| Box::pin(memory::flag(call)),
     },
@@ -160,7 +177,7 @@ pub(crate) fn get(name: &str) -> Option<Tool> {
 
 fn tool(row: &ToolRow) -> Tool {
     let mut res = Tool::new(row.name, row.about, Arc::new(schema(row.takes)));
-    res.output_schema = Some(Arc::new(schema(row.gives)));
+    res.output_schema = (!row.gives.is_empty()).then(|| Arc::new(schema(row.gives)));
     let hints = ToolAnnotations::new();
     res.annotations =
         Some(if row.writes { hints.destructive(false) } else { hints.read_only(true) });
@@ -239,7 +256,8 @@ mod tests {
     #[test]
     fn no_schema_takes_null_and_every_property_required_is_there() {
         for row in TOOLS {
-            for schema in [schema(row.takes), schema(row.gives)] {
+            let all = [row.takes, row.gives].into_iter().filter(|it| !it.is_empty());
+            for schema in all.map(schema) {
                 let text = Value::Object(schema.clone()).to_string();
                 assert!(!text.contains("null"), "{}: {text}", row.name);
                 for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {

@@ -16,7 +16,7 @@ use crate::kit::{Desk, skip, workspace};
 /// What clients show.
 pub(crate) const TOKEN: &str = "a-token-of-no-consequence-for-tests-only";
 /// No suite takes so long.
-const PATIENCE: Duration = Duration::from_secs(120);
+const PATIENCE: Duration = Duration::from_mins(2);
 
 /// A server over HTTP that ends with the test.
 pub(crate) struct Http {
@@ -105,13 +105,11 @@ fn finished(mut command: Command) -> Output {
     let child = command.spawn().unwrap();
     let (id, (sender, receiver)) = (child.id(), mpsc::channel());
     thread::spawn(move || sender.send(child.wait_with_output()));
-    match receiver.recv_timeout(PATIENCE) {
-        Ok(output) => output.unwrap(),
-        Err(_) => {
-            let _ = Command::new("kill").arg(id.to_string()).status();
-            panic!("it did not end: {command:?}");
-        }
-    }
+    let Ok(output) = receiver.recv_timeout(PATIENCE) else {
+        let _ = Command::new("kill").arg(id.to_string()).status();
+        panic!("it did not end: {command:?}");
+    };
+    output.unwrap()
 }
 
 fn unavailable() {

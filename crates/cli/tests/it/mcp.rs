@@ -82,6 +82,49 @@ fn an_agent_searches_and_reads_notes_in_their_frame() {
 }
 
 #[test]
+fn an_agent_asks_about_the_code() {
+    let desk = Desk::new();
+    fs::create_dir_all(desk.project.join("src/pay")).unwrap();
+    fs::write(desk.project.join("Cargo.toml"), "[package]\nname = \"shop\"\nversion = \"0.1.0\"\n")
+        .unwrap();
+    fs::write(desk.project.join("src/lib.rs"), "mod pay;\npub fn buy() { pay::charge(); }\n")
+        .unwrap();
+    fs::write(desk.project.join("src/pay/mod.rs"), "pub fn charge() {}\n").unwrap();
+    let early = [
+        call(1, "get_module_map", json!({})),
+        request(2, "resources/read", json!({ "uri": "memory://module-map" })),
+    ];
+    let said = answers(&desk, &["mcp"], &early);
+    assert!(text(&said[0]).contains("`waylore index` finds them"), "{}", said[0]);
+    assert!(said[1].to_string().contains("`waylore index` finds them"), "{}", said[1]);
+    desk.run(&["index"]).ends(0, "indexed");
+    let map = desk.json(&["map"]);
+    let id = map["modules"][0]["id"].as_str().unwrap_or_else(|| panic!("{map}")).to_owned();
+    let said = answers(
+        &desk,
+        &["mcp"],
+        &[
+            call(1, "analyze_impact", json!({ "target": "src/pay/mod.rs:charge" })),
+            call(2, "get_dependencies", json!({ "target": "src/lib.rs:buy" })),
+            call(3, "update_module_map", json!({ "module": id, "description": "Sells things" })),
+            call(4, "get_module_map", json!({})),
+            call(5, "get_module_map", json!({ "module": "nonsense" })),
+            request(6, "resources/read", json!({ "uri": "memory://module-map" })),
+        ],
+    );
+    assert!(text(&said[0]).contains("src/lib.rs:buy"), "{}", said[0]);
+    assert_eq!(
+        said[1]["result"]["structuredContent"]["needs"][0]["symbol"], "charge",
+        "{}",
+        said[1]
+    );
+    assert!(text(&said[3]).contains("Sells things"), "{} after {}", said[3], said[2]);
+    assert!(text(&said[4]).contains("no module is called"), "{}", said[4]);
+    let read = said[5]["result"]["contents"][0]["text"].as_str().unwrap();
+    assert!(read.starts_with("<waylore-notes>") && read.contains("Sells things"), "{read}");
+}
+
+#[test]
 fn what_an_agent_records_is_no_memory_until_it_was_learned() {
     let desk = Desk::new();
     let note = json!({ "content": "The ledger is append-only because auditors replay it", "type": "decision" });
@@ -137,8 +180,7 @@ fn the_project_is_the_one_the_host_names() {
     fs::create_dir(&elsewhere).unwrap();
     let place = elsewhere.display().to_string();
     assert!(text(&answers(&desk, &["-C", &place, "mcp"], &ask)[0]).starts_with("Nothing"));
-    let mut input = format!("{}\n", handshake());
-    input += &format!("{}\n", ask[0]);
+    let input = format!("{}\n{}\n", handshake(), ask[0]);
     let mut command = desk.command(&["mcp"]);
     command.env("CLAUDE_PROJECT_DIR", &desk.project).current_dir(&elsewhere);
     let said = crate::kit::fed(command, input.as_bytes());
@@ -149,13 +191,11 @@ fn the_project_is_the_one_the_host_names() {
 fn http(port: u16, headers: &[(&str, &str)], body: &Value) -> (u16, String) {
     let mut stream = TcpStream::connect((Ipv4Addr::LOCALHOST, port)).unwrap();
     let body = body.to_string();
-    let mut head = "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
-                    Accept: application/json, text/event-stream\r\n"
-        .to_owned();
-    for (name, value) in headers {
-        head += &format!("{name}: {value}\r\n");
-    }
-    let message = format!("{head}Content-Length: {}\r\n\r\n{body}", body.len());
+    let head = "POST /mcp HTTP/1.1\r\nConnection: close\r\nContent-Type: application/json\r\n\
+                Accept: application/json, text/event-stream\r\n";
+    let more: Vec<String> = headers.iter().map(|it| format!("{}: {}\r\n", it.0, it.1)).collect();
+    let length = body.len();
+    let message = format!("{head}{}Content-Length: {length}\r\n\r\n{body}", more.concat());
     stream.write_all(message.as_bytes()).unwrap();
     let mut answer = String::new();
     stream.read_to_string(&mut answer).unwrap();
