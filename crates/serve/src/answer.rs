@@ -15,6 +15,7 @@ use serde::Deserialize;
 use serde_json::{Value, json};
 use tokio::time::Instant;
 
+use crate::background::Task;
 use crate::daemon::Daemon;
 use crate::project::{Look, Project, lock};
 use crate::sitting::Sitting;
@@ -299,10 +300,12 @@ impl Daemon {
             self.end(&sitting);
             return Ok(json!({ "learned": null }));
         }
+        // As long as it is in mind, nobody else learns from it.
+        let done = self.background.learn_now(sitting.session, &sitting.project).await;
         self.sittings.forget(sitting.session);
-        let done = self.background.learn_now(sitting.session, &sitting.project);
+        self.background.add(Task::Index, Some(&sitting.project));
         let stopping = |_| Failure::new(Code::Stopping, "the daemon is about to end");
-        Ok(json!({ "learned": done.await.map_err(stopping)?? }))
+        Ok(json!({ "learned": done.map_err(stopping)?? }))
     }
 
     async fn add(&self, sitting: &Sitting, id: String, event: Event) -> Result<(), Failure> {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::Engine;
-use model::{Envelope, Event, SessionId};
+use model::{Envelope, Event, SessionId, Tool};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -146,6 +146,9 @@ impl Daemon {
         engine: &Engine,
         events: Vec<Envelope>,
     ) -> Result<(), Failure> {
+        if events.iter().any(edits) {
+            sitting.project.edited.store(true, Ordering::Relaxed);
+        }
         if sitting.append(engine, events)? {
             self.sync_soon(sitting.session, engine);
         }
@@ -206,6 +209,15 @@ impl Daemon {
         }
     }
 
+    /// Brings the index of projects up to date in which files were edited.
+    pub(crate) fn follow_edits(&self) {
+        for project in self.shelf.all() {
+            if project.edited.swap(false, Ordering::Relaxed) {
+                self.background.add(Task::Index, Some(&project));
+            }
+        }
+    }
+
     /// Looks after itself; says whether it is time to end.
     pub(crate) fn look_around(&self) -> bool {
         self.shelf.close_quiet(self.config.quiet);
@@ -218,4 +230,9 @@ impl Daemon {
         let is_idle = lock(&self.counts.last).elapsed() > self.config.idle;
         (is_idle && self.background.is_idle()) || (self.config.is_outdated)()
     }
+}
+
+/// Whether a file may be another one after it.
+fn edits(event: &Envelope) -> bool {
+    matches!(&event.event, Event::ToolResult(it) if it.ok && matches!(it.tool, Tool::Edit | Tool::Write))
 }

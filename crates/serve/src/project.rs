@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::future::Future;
 use std::path::{Path, PathBuf};
 use std::pin::Pin;
+use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -46,6 +47,8 @@ pub(crate) struct Project {
     /// What counted when it was last looked at.
     checked: Mutex<Option<(Instant, Resolved)>>,
     used: Mutex<Instant>,
+    /// Files were edited since the index was last looked after.
+    pub(crate) edited: AtomicBool,
 }
 
 /// How sure one must be whether memory is turned on.
@@ -62,6 +65,7 @@ impl Project {
             engine: RwLock::new(engine),
             checked: Mutex::default(),
             used: Mutex::new(Instant::now()),
+            edited: AtomicBool::new(false),
         }
     }
 

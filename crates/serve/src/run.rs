@@ -58,6 +58,8 @@ const CLOSING: Duration = Duration::from_millis(250);
 /// How often it looks after itself, and after how many such looks into the inbox.
 const LOOK: Duration = Duration::from_secs(1);
 const INBOX: u64 = 60;
+/// After how many the index follows what was edited.
+const EDITS: u64 = 15;
 
 /// Serves until it is asked to stop, has nothing to do, or is outdated.
 pub async fn run(config: Config) -> Result<Ended, Error> {
@@ -163,6 +165,9 @@ async fn listen(daemon: &Arc<Daemon>, listener: &os::Listener, is_ours: impl Fn(
                 n_looks += 1;
                 if n_looks.is_multiple_of(INBOX) {
                     daemon.background.add(Task::TakeIn, None);
+                }
+                if n_looks.is_multiple_of(EDITS) {
+                    daemon.follow_edits();
                 }
                 if !is_ours() || daemon.look_around() {
                     return;

@@ -165,15 +165,32 @@ fn what_one_session_learned_reaches_the_next() {
     // The second meets the same error and is told; and it is told about the file.
     let again = vec![read.clone(), bash("git show --no-stat HEAD~0")];
     desk.run(&["learn"]).ends(0, "whether or not the end of the first session was quick enough");
+    #[cfg(unix)]
+    let _running = crate::daemon::Running::start(&desk);
     let asked = session(&desk, &host, "Show me the last change.", again);
     let all = asked.last().unwrap();
     assert!(all.contains("keep its name"), "{all}");
     assert!(all.contains("git show --stat HEAD") && all.contains("seen once"), "{all}");
     assert!(!asked[1].contains("seen once"), "not before the error: {}", asked[1]);
 
+    // What the host wrote down itself was followed while the session went on.
+    #[cfg(unix)]
+    {
+        let journals =
+            crate::kit::holding(&desk.notebook().join("journals"), "git show --no-stat HEAD~0");
+        assert_eq!(journals.len(), 1, "{journals:?}");
+        let journal = fs::read_to_string(&journals[0]).unwrap();
+        assert!(
+            journal.contains("Show me the last change.") && journal.contains("step_complete"),
+            "{journal}"
+        );
+    }
+
     // A third that has nothing to do with any of it is told nothing.
     let asked = session(&desk, &host, "What is the boiling point of ethanol?", Vec::new());
-    assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "{asked:?}");
+    for unrelated in ["keep its name", "git show --stat HEAD", "seen once"] {
+        assert!(asked.iter().all(|it| !it.contains(unrelated)), "{unrelated}: {asked:?}");
+    }
 }
 
 #[test]

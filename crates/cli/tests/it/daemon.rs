@@ -517,25 +517,39 @@ fn spoken(mut command: Command, what: &str) -> String {
     said
 }
 
+/// The example clients, and who runs them: a Node must be new enough to pass over types.
+fn examples() -> [(&'static str, Option<Command>); 2] {
+    let at = |name: &str| workspace().join("examples").join(name);
+    let python = has("python3").then(|| {
+        let mut command = Command::new("python3");
+        command.arg(at("client.py"));
+        command
+    });
+    let flag = "--experimental-strip-types";
+    let can = |it: &PathBuf| {
+        let probe = Command::new(it).args([flag, "--version"]).output();
+        probe.is_ok_and(|it| it.status.success())
+    };
+    let installed = workspace().join(".tools/mcp-node/current/bin/node");
+    let node = [PathBuf::from("node"), installed].into_iter().find(can).map(|it| {
+        let mut command = Command::new(it);
+        command.args([flag, "--no-warnings"]).arg(at("client.ts"));
+        command
+    });
+    [("client.py", python), ("client.ts", node)]
+}
+
 #[test]
 fn the_example_clients_work() {
     let desk = taught();
     let _running = Running::start(&desk);
-    let examples = workspace().join("examples");
-    let programs: &[(&str, &[&str], &str)] = &[
-        ("python3", &[], "client.py"),
-        ("node", &["--experimental-strip-types", "--no-warnings"], "client.ts"),
-    ];
-    for (program, flags, client) in programs {
-        let mut probe = Command::new(program);
-        let can = probe.args(*flags).arg("--version").output().is_ok_and(|it| it.status.success());
-        if !can {
-            skip(&format!("the example {client}"), &format!("`{program}` is not here, or too old"));
+    for (client, command) in examples() {
+        let Some(mut command) = command else {
+            skip(&format!("the example {client}"), "nothing here runs it");
             continue;
-        }
-        let mut command = Command::new(program);
+        };
         desk.surround(&mut command);
-        command.args(*flags).arg(examples.join(client)).arg(socket(&desk)).arg(&desk.project);
+        command.arg(socket(&desk)).arg(&desk.project);
         let said = spoken(command, client);
         assert!(
             said.contains("seconds, not milliseconds") && said.contains("learned"),
