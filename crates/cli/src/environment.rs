@@ -82,6 +82,12 @@ pub(crate) fn claude_folder() -> Option<PathBuf> {
     env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
+/// How long a hook may take at any moment, for those who would rather wait: a machine may be slow.
+pub(crate) fn patience() -> Option<std::time::Duration> {
+    let millis = env::var("WAYLORE_HOOK_PATIENCE_MS").ok()?.parse().ok()?;
+    Some(std::time::Duration::from_millis(millis))
+}
+
 /// What processes that we start are marked with: what they cause is not observed.
 const OWN: &str = "WAYLORE_OWN";
 

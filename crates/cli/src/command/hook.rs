@@ -64,7 +64,7 @@ pub(crate) fn run(args: HookArgs) {
     std::thread::spawn(|| {
         #[expect(clippy::disallowed_methods, reason = "this waits so that the agent need not")]
         let wait = std::thread::sleep;
-        wait(PATIENCE);
+        wait(environment::patience().unwrap_or(PATIENCE));
         if IS_WORTH_IT.load(Ordering::Relaxed) {
             wait(LONGER);
         }
@@ -81,7 +81,7 @@ pub(crate) fn run(args: HookArgs) {
 fn attend(input: &[u8]) -> Option<()> {
     let heard = hear(input)?;
     let environment = Environment::read().ok()?;
-    let budget = budget(&heard.moment);
+    let budget = environment::patience().unwrap_or(budget(&heard.moment));
     IS_WORTH_IT.store(budget > PATIENCE, Ordering::Relaxed);
     let request = serve::client::hook_request("claude-code", std::str::from_utf8(input).ok()?);
     let address = serve::Address::of(&environment.data);

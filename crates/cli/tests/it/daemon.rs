@@ -319,7 +319,7 @@ fn changed_settings_end_it() {
 /// Whatever is in the daemon's place, the host goes on; and what it said waits.
 #[test]
 fn whatever_is_wrong_with_the_daemon_the_host_goes_on() {
-    let desk = taught();
+    let mut desk = taught();
     let folder = socket(&desk).parent().unwrap().to_owned();
     fs::create_dir_all(&folder).unwrap();
     fs::set_permissions(&folder, fs::Permissions::from_mode(0o700)).unwrap();
@@ -368,6 +368,7 @@ fn whatever_is_wrong_with_the_daemon_the_host_goes_on() {
     ];
     for (n, answer) in wrong.iter().enumerate() {
         answers.send(*answer).unwrap();
+        desk.patient = answer.is_some();
         assert_eq!(told(&desk, &format!("w{n}"), read(&desk, "src/auth.rs")), "", "{answer:?}");
     }
     assert_eq!(
@@ -379,7 +380,8 @@ fn whatever_is_wrong_with_the_daemon_the_host_goes_on() {
 
 #[test]
 fn a_daemon_that_hangs_is_not_waited_for() {
-    let desk = taught();
+    let mut desk = taught();
+    desk.patient = false;
     let running = Running::start(&desk);
     running.signal("-STOP");
     assert_eq!(told(&desk, "s1", read(&desk, "src/auth.rs")), "");

@@ -190,7 +190,8 @@ fn whatever_happens_the_host_goes_on() {
 
 #[test]
 fn a_host_that_never_closes_its_end_is_not_waited_for() {
-    let desk = taught();
+    let mut desk = taught();
+    desk.patient = false;
     let mut command = desk.command(&["hook", "claude-code"]);
     command.stdin(Stdio::piped()).stdout(Stdio::piped());
     let mut child = command.spawn().unwrap();

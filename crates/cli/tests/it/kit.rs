@@ -13,6 +13,8 @@ pub(crate) struct Desk {
     pub(crate) root: PathBuf,
     pub(crate) home: PathBuf,
     pub(crate) project: PathBuf,
+    /// Hooks take the time they need, however busy the machine is.
+    pub(crate) patient: bool,
     _dir: TempDir,
 }
 
@@ -44,7 +46,7 @@ impl Desk {
         let root = dir.path().canonicalize().unwrap();
         let (home, project) = (root.join("home"), root.join("project"));
         fs::create_dir(&project).unwrap();
-        Self { root, home, project, _dir: dir }
+        Self { root, home, project, patient: true, _dir: dir }
     }
 
     /// The binary, in an environment that holds nothing of the person who runs the tests.
@@ -61,6 +63,9 @@ impl Desk {
         command.env("HOME", &self.root).env("WAYLORE_HOME", &self.home);
         // Whoever wants a daemon starts it, and ends it.
         command.env("WAYLORE_SERVE_START", "false");
+        if self.patient {
+            command.env("WAYLORE_HOOK_PATIENCE_MS", "30000");
+        }
         command.current_dir(&self.project).stdin(Stdio::null());
     }
 
