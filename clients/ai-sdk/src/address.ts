@@ -69,9 +69,10 @@ const NO_PATH = /^~\/|^[a-z]:|\p{Cc}/iu
 /** A path of the project as events name it: relative to the root, with `/`; nothing for one outside. */
 export function projectPath({ cwd, root }: Place, path: string): string | undefined {
   const given = resolve(cwd, path)
+  const near = relative(root, given)
   // Whoever names a file by another way to it means the same file.
-  const found = [given, real(given)].map(it => relative(root, it)).find(it => !isOutside(it))
-  if (found === undefined || NO_PATH.test(found) || Buffer.byteLength(found) > LONGEST_PATH) return undefined
+  const found = isOutside(near) ? relative(root, real(given)) : near
+  if (isOutside(found) || NO_PATH.test(found) || Buffer.byteLength(found) > LONGEST_PATH) return undefined
   return found.split(sep).join('/')
 }
 

@@ -11,6 +11,7 @@ import { decode, encode, type Fields, isFields, splitter } from './lines.js'
 
 /** Events kept for a daemon that is not there yet, or that may not have read them. */
 const MAX_BACKLOG = 2_000
+const MAX_BACKLOG_SIZE = 2 << 20
 /** What may wait in the socket before the other end counts as hung. */
 const MAX_UNREAD = 4 << 20
 /** So many requests in a row without an answer, and it is left alone for a while. */
@@ -47,6 +48,7 @@ export class Link {
   #isClosed = false
   #count = 0
   #told = 0
+  #backlogSize = 0
   #backlog: { line: string, n: number }[] = []
   #waiting = new Map<number, Waiting>()
   #rest = REST_LEAST
@@ -66,7 +68,10 @@ export class Link {
     const line = encode(event)
     if (line === undefined) return this.#options.problem('an event is too long or no JSON')
     this.#backlog.push({ line, n: ++this.#told })
-    if (this.#backlog.length > MAX_BACKLOG) this.#backlog.shift()
+    this.#backlogSize += line.length
+    while (this.#backlog.length > MAX_BACKLOG || this.#backlogSize > MAX_BACKLOG_SIZE) {
+      this.#backlogSize -= this.#backlog.shift()?.line.length ?? this.#backlogSize
+    }
     if (this.#socket) this.#send(line)
     else this.#join()
   }
@@ -173,6 +178,7 @@ export class Link {
     if (!waiting) return
     this.#waiting.delete(reply.id as number)
     this.#backlog = this.#backlog.filter(it => it.n > waiting.told)
+    this.#backlogSize = this.#backlog.reduce((acc, it) => acc + it.line.length, 0)
     if (isFields(reply.ok)) return waiting.done(reply.ok)
     if (error === undefined) this.#options.problem('the daemon answers something else')
     waiting.done(undefined)

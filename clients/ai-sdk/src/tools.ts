@@ -28,6 +28,7 @@ export function wrapTools<TOOLS extends object>(tools: TOOLS, watch: Watch): TOO
 function wrap(name: string, tool: Fields, watch: Watch): object {
   const inner = tool.execute as Execute
   const innerOutput = tool.toModelOutput as ToModelOutput | undefined
+  const isProviders = typeof tool.type === 'string' && tool.type.startsWith('provider')
 
   const execute: Execute = (input, options) => {
     const watching = new Watching(watch, name, input, options)
@@ -49,7 +50,7 @@ function wrap(name: string, tool: Fields, watch: Watch): object {
     try {
       const note = await watch.notes.of(options.toolCallId)
       if (note === '') return output
-      const noted = withNote(output, note)
+      const noted = withNote(output, note, isProviders)
       if (noted === undefined) watch.notes.add(note)
       return noted ?? output
     } catch {
@@ -126,8 +127,11 @@ function usual(output: unknown): ModelOutput {
   }
 }
 
-/** A result and a note, in a form that every provider understands; nothing for a form that has no place for it. */
-function withNote(output: unknown, note: string): ModelOutput | undefined {
+/**
+ * A result and a note, in a form that every provider understands; nothing for a form that has no place for it. JSON
+ * becomes text, unless the provider has defined the tool: it then reads the fields of the result itself.
+ */
+function withNote(output: unknown, note: string, isProviders: boolean): ModelOutput | undefined {
   if (!isFields(output)) return undefined
   const { type, value } = output
   const after = (text: string): string => (text === '' ? note : `${text}\n\n${note}`)
@@ -136,9 +140,9 @@ function withNote(output: unknown, note: string): ModelOutput | undefined {
     case 'error-text':
       return { ...output, type, value: after(String(value)) }
     case 'json':
-      return { ...output, type: 'text', value: after(JSON.stringify(value)) }
+      return isProviders ? undefined : { ...output, type: 'text', value: after(JSON.stringify(value)) }
     case 'error-json':
-      return { ...output, type: 'error-text', value: after(JSON.stringify(value)) }
+      return isProviders ? undefined : { ...output, type: 'error-text', value: after(JSON.stringify(value)) }
     case 'content':
       return Array.isArray(value) ? { ...output, type, value: [...value as unknown[], { type: 'text', text: note }] } : undefined
     default:

@@ -44,6 +44,8 @@ export class Watch {
   readonly #touched = new Set<string>()
   /** Marks the ids of events: a session that is taken up again does not repeat them. */
   readonly #run = randomUUID().slice(0, 8)
+  /** Memories that were said at the start, by id: the daemon counts only what is said later. */
+  readonly #said = new Set<string>()
   #task: string
   #nEvents = 0
   #nBegun = 0
@@ -117,7 +119,10 @@ export class Watch {
   async start(about: Fields): Promise<string | undefined> {
     const request = { request: 'session_context', session_id: this.session, ...about }
     const answer = await this.#options.link.ask(request, this.#options.budgets.start)
-    return answer && this.#text(answer)
+    if (answer === undefined) return undefined
+    const text = this.#text(answer)
+    if (text !== '') for (const it of ids(answer)) this.#said.add(it)
+    return text
   }
 
   /** How many steps a task that is planned with `base` may take, by what such tasks took before. */
@@ -161,8 +166,15 @@ export class Watch {
   /** A note, or nothing; one that comes late is kept for the next moment, since it will not be said again. */
   async #context(fields: Fields, budget: number): Promise<string> {
     const request = { ...fields, session_id: this.session }
-    const answer = await this.#options.link.ask(request, budget, it => this.notes.add(this.#text(it)))
-    return answer ? this.#text(answer) : ''
+    const answer = await this.#options.link.ask(request, budget, it => this.notes.add(this.#news(it)))
+    return answer ? this.#news(answer) : ''
+  }
+
+  /** A note, unless all of it was said at the start. */
+  #news(answer: Fields): string {
+    const about = ids(answer)
+    const isOld = about.length > 0 && about.every(it => this.#said.has(it))
+    return isOld ? '' : this.#text(answer)
   }
 
   #text({ text }: Fields): string {
@@ -184,6 +196,10 @@ export class Watch {
     const event_id = `${this.#run}-${++this.#nEvents}`
     this.#options.link.tell({ event, event_id, session_id: this.session, at: Date.now(), ...fields })
   }
+}
+
+function ids({ memories }: Fields): string[] {
+  return Array.isArray(memories) ? memories.filter(it => typeof it === 'string') : []
 }
 
 /** Adds to a set that forgets what is oldest. */

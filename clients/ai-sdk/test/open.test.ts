@@ -93,6 +93,15 @@ test('a program that cannot be started is a problem that is told, and nothing el
   assert.match(problems.join('\n'), /cannot be started/)
 })
 
+for (const name of ['it never ends its line', 'it says no JSON', 'it closes when asked']) {
+  test(`when ${name}, the answer is not waited for`, { timeout: 60_000 }, async context => {
+    const daemon = await new FakeDaemon(context).listen(TROUBLES[name]!.script!)
+    const memory = memoryOf(daemon.socket, { budgets: { start: 600_000 } })
+    assert.equal(await memory.instructions('mine'), 'mine')
+    await memory.end()
+  })
+}
+
 test('a daemon that hangs is left alone after three questions', async context => {
   const daemon = await new FakeDaemon(context).listen(() => undefined)
   const memory = memoryOf(daemon.socket, { budgets: { start: 5 } })

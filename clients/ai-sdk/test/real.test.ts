@@ -75,6 +75,10 @@ test('a daemon that was killed is started again', options, async context => {
   while (isAlive(pid)) await new Promise(setImmediate)
   const second = shop.memory()
   assert.match(await second.instructions('Be brief.'), /it wants seconds/, shop.problems.join('\n'))
+  // What it was told at the start, it is not told again at the file.
+  const tools: any = second.wrapTools({ read: { execute: () => 'the file' } })
+  const output = tools.read.execute({ path: 'src/auth.ts' }, { toolCallId: 'c' })
+  assert.equal((await tools.read.toModelOutput({ toolCallId: 'c', input: {}, output })).value, 'the file')
   await Promise.all([first.end(), second.end()])
 })
 

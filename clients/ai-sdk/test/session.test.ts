@@ -60,6 +60,22 @@ test('instructions get what is known at the start, and are otherwise what they w
   assert.equal(daemon.lines.filter(it => it.request === 'session_context').length, 2)
 })
 
+test('what was said at the start is not said again at a file, unless there is more to it', async context => {
+  const memories: Record<string, string[]> = { '/tmp/a': ['m1'], '/tmp/b': ['m1', 'm2'], '/tmp/c': [] }
+  const daemon = await new FakeDaemon(context).listen(line => line.request === 'session_context'
+    ? { ok: { text: 'NOTES', memories: ['m1', 'm3'] } }
+    : line.request && { ok: { text: `NOTE ${line.files}`, memories: memories[line.files] } })
+  const memory = memoryOf(daemon.socket)
+  await memory.instructions()
+  const tools: any = memory.wrapTools({ read: { execute: () => 'text' } })
+  const results = ['a', 'b', 'c'].map(async path => {
+    const output = await tools.read.execute({ path }, { toolCallId: path })
+    return (await tools.read.toModelOutput({ toolCallId: path, input: {}, output })).value
+  })
+  assert.deepEqual(await Promise.all(results), ['text', 'text\n\nNOTE /tmp/b', 'text\n\nNOTE /tmp/c'])
+  await memory.end()
+})
+
 test('an answer that comes late is said at the next occasion', async context => {
   let late: (() => void) | undefined
   const daemon = await new FakeDaemon(context).listen((line, socket) => {

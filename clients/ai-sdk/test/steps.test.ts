@@ -124,3 +124,17 @@ for (const sdk of SDKS) {
     await memory.end()
   })
 }
+
+test('a note never comes between a call and its result', async context => {
+  const daemon = await new FakeDaemon(context).listen(knows({ broken: 'NOTE' }))
+  const memory = memoryOf(daemon.socket)
+  const tools: any = memory.wrapTools({ bash: { execute: () => { throw new Error('broken') } } })
+  assert.throws(() => tools.bash.execute({ command: 'a' }, { toolCallId: 'c' }))
+  const prepare = memory.prepareStep()
+  const [ask, think, call, result] = ['user', 'assistant', 'assistant', 'tool'].map((role, i) => ({ role, content: `${i}` }))
+  const roles = async (stepNumber: number, ...messages: unknown[]): Promise<string> =>
+    (await prepare({ stepNumber, steps: [], messages })).messages.map((it: Fields) => (it.content === 'NOTE' ? 'NOTE' : it.role)).join(' ')
+  assert.equal(await roles(1, ask, think), 'user assistant NOTE')
+  assert.equal(await roles(2, ask, call, result, think), 'user assistant tool NOTE assistant')
+  await memory.end()
+})

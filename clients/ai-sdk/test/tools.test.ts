@@ -84,6 +84,20 @@ for (const sdk of SDKS) {
   })
 }
 
+test('the result of a tool that the provider defined keeps its form; the note goes with the next result', async context => {
+  const daemon = await new FakeDaemon(context).listen(knows({ 'a.ts': NOTE }))
+  const memory = memoryOf(daemon.socket)
+  const execute = (): object => ({ output: 'x' })
+  const tools: any = memory.wrapTools({ local: { type: 'provider', id: 'openai.local_shell', execute }, mine: { execute } })
+  const result = (name: string, toolCallId: string): Promise<unknown> => {
+    const output = tools[name].execute({ path: `${toolCallId}.ts` }, { toolCallId })
+    return tools[name].toModelOutput({ toolCallId, input: {}, output })
+  }
+  assert.deepEqual(await result('local', 'a'), { type: 'json', value: { output: 'x' } })
+  assert.deepEqual(await result('mine', 'b'), { type: 'text', value: `{"output":"x"}\n\n${NOTE}` })
+  await memory.end()
+})
+
 test('tools keep what they are, and are wrapped once', async context => {
   const daemon = await new FakeDaemon(context).listen(knows({}))
   const memory = memoryOf(daemon.socket)
