@@ -7,6 +7,8 @@
 mod code;
 mod hash;
 
+use std::sync::Arc;
+
 use model::closed;
 
 pub(crate) use code::{Reader, Writer, write_term};
@@ -261,7 +263,8 @@ pub struct Facts {
     pub lang: Lang,
     /// The open namespace the file adds to: a Java package, a C# namespace.
     pub space: Option<Word>,
-    pub names: Vec<Box<str>>,
+    /// Shared with other files once it is in a graph.
+    pub names: Vec<Arc<str>>,
     pub defs: Vec<Def>,
     pub bases: Vec<Base>,
     pub imports: Vec<Import>,
@@ -298,6 +301,16 @@ impl Facts {
             n_too_deep: 0,
             surface: 0,
         }
+    }
+
+    /// Gives back the room that was kept for more.
+    pub(crate) fn shrink(&mut self) {
+        self.names.shrink_to_fit();
+        self.defs.shrink_to_fit();
+        self.locals.shrink_to_fit();
+        self.terms.shrink_to_fit();
+        self.lists.shrink_to_fit();
+        self.refs.shrink_to_fit();
     }
 
     /// Whether every index points at something; bytes from a disk may say anything.

@@ -6,6 +6,7 @@
 mod finish;
 mod scope;
 
+use std::borrow::Cow;
 use std::collections::HashMap;
 
 use tree_sitter::Node;
@@ -38,7 +39,7 @@ pub(crate) struct Sketch<'s> {
     pub(crate) lang: Lang,
     words: HashMap<&'s str, Word, FastHasher>,
     made_words: HashMap<String, Word, FastHasher>,
-    names: Vec<Box<str>>,
+    names: Vec<Cow<'s, str>>,
     pub(crate) space: Option<Word>,
     pub(crate) defs: Vec<Def>,
     pub(crate) bases: Vec<Base>,
@@ -105,7 +106,7 @@ impl<'s> Sketch<'s> {
             return *it;
         }
         let made = (!self.made_words.is_empty()).then(|| self.made_words.get(text)).flatten();
-        let word = made.copied().unwrap_or_else(|| add_name(&mut self.names, text));
+        let word = made.copied().unwrap_or_else(|| add_name(&mut self.names, text.into()));
         self.words.insert(text, word);
         word
     }
@@ -120,7 +121,7 @@ impl<'s> Sketch<'s> {
         if let Some(it) = self.words.get(text).or_else(|| self.made_words.get(text)) {
             return *it;
         }
-        let word = add_name(&mut self.names, text);
+        let word = add_name(&mut self.names, text.to_owned().into());
         self.made_words.insert(text.to_owned(), word);
         word
     }
@@ -395,8 +396,8 @@ impl<'s> Sketch<'s> {
     }
 }
 
-fn add_name(names: &mut Vec<Box<str>>, text: &str) -> Word {
-    names.push(text.into());
+fn add_name<'s>(names: &mut Vec<Cow<'s, str>>, text: Cow<'s, str>) -> Word {
+    names.push(text);
     index(names.len() - 1)
 }
 

@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
-use super::walk::{Walk, children, unquoted};
+use super::walk::{Steps, Walk, children, steps, unquoted};
 use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
 use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
 
@@ -58,6 +58,8 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
     Go { w, spoken: None }.visit(&mut tree.walk());
 }
+
+steps!(Go);
 
 impl Go<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
@@ -125,26 +127,6 @@ impl Go<'_, '_> {
                 self.inside(cursor);
             }
             _ => self.inside(cursor),
-        }
-    }
-
-    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if !self.w.descend(cursor) {
-            return;
-        }
-        loop {
-            self.visit(cursor);
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-        self.w.ascend(cursor);
-    }
-
-    fn first_only(&mut self, cursor: &mut TreeCursor<'_>) {
-        if self.w.descend(cursor) {
-            self.visit(cursor);
-            self.w.ascend(cursor);
         }
     }
 

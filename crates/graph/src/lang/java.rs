@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
-use super::walk::{Walk, children};
+use super::walk::{Steps, Walk, children, steps};
 use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
 use crate::fast::FastHasher;
 use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
@@ -85,6 +85,8 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     Java { w, contexts: HashMap::default(), spoken: None }.visit(&mut tree.walk());
 }
 
+steps!(Java);
+
 impl Java<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
@@ -150,7 +152,7 @@ impl Java<'_, '_> {
                 self.w.s.leave();
             }
             K::Lambda => self.lambda(cursor, node),
-            K::FieldAccess | K::MethodReference => self.first_only(cursor, node),
+            K::FieldAccess | K::MethodReference => self.accessed(cursor, node),
             K::Invocation => self.invocation(cursor, node),
             K::Creation => self.creation(cursor, node),
             K::Return => {
@@ -164,21 +166,8 @@ impl Java<'_, '_> {
         }
     }
 
-    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if !self.w.descend(cursor) {
-            return;
-        }
-        loop {
-            self.visit(cursor);
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-        self.w.ascend(cursor);
-    }
-
     /// `a.b` names only `a` by itself; `a::b` refers to a method.
-    fn first_only(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    fn accessed(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
         if self.w.kind(node) == K::MethodReference {
             let (of, name) = (node.named_child(0), node.named_child(1));
             if let (Some(of), Some(name)) =
@@ -190,10 +179,7 @@ impl Java<'_, '_> {
                 self.w.s.refer(RefKind::Use, term, name, 0);
             }
         }
-        if self.w.descend(cursor) {
-            self.visit(cursor);
-            self.w.ascend(cursor);
-        }
+        self.first_only(cursor);
     }
 
     fn mention(&mut self, node: Node<'_>) {

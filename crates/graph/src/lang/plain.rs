@@ -7,7 +7,7 @@ mod term;
 
 use tree_sitter::{Node, Parser, TreeCursor};
 
-use super::walk::{MAX_DEPTH, children, unquoted};
+use super::walk::{MAX_DEPTH, Steps, children, unquoted};
 use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
 use crate::lang::Lang;
 use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
@@ -29,6 +29,27 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
 
 fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
     node.child_by_field_name(name)
+}
+
+impl Steps for Plain<'_, '_> {
+    fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
+        Plain::visit(self, cursor);
+    }
+
+    fn descend(&mut self, cursor: &mut TreeCursor<'_>) -> bool {
+        if self.depth >= MAX_DEPTH {
+            self.s.n_too_deep += 1;
+            return false;
+        }
+        let res = cursor.goto_first_child();
+        self.depth += u32::from(res);
+        res
+    }
+
+    fn ascend(&mut self, cursor: &mut TreeCursor<'_>) {
+        cursor.goto_parent();
+        self.depth -= 1;
+    }
 }
 
 impl<'s> Plain<'_, 's> {
@@ -123,34 +144,6 @@ impl<'s> Plain<'_, 's> {
             | "qualified_name"
             | "scope_resolution" => self.first_only(cursor),
             _ => self.inside(cursor),
-        }
-    }
-
-    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if self.depth >= MAX_DEPTH {
-            self.s.n_too_deep += 1;
-            return;
-        }
-        if !cursor.goto_first_child() {
-            return;
-        }
-        self.depth += 1;
-        loop {
-            self.visit(cursor);
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-        cursor.goto_parent();
-        self.depth -= 1;
-    }
-
-    fn first_only(&mut self, cursor: &mut TreeCursor<'_>) {
-        if self.depth < MAX_DEPTH && cursor.goto_first_child() {
-            self.depth += 1;
-            self.visit(cursor);
-            cursor.goto_parent();
-            self.depth -= 1;
         }
     }
 

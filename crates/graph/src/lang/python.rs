@@ -7,7 +7,7 @@ use std::sync::LazyLock;
 use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
-use super::walk::{Walk, children};
+use super::walk::{Steps, Walk, children, steps};
 use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, TermId};
 use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
 
@@ -61,6 +61,8 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
     Python { w, selfs: Vec::new(), decorated: None, spoken: None }.visit(&mut tree.walk());
 }
+
+steps!(Python);
 
 impl<'s> Python<'_, 's> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
@@ -117,34 +119,6 @@ impl<'s> Python<'_, 's> {
             }
             K::Call => self.call(cursor, node),
             _ => self.inside(cursor),
-        }
-    }
-
-    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if !self.w.descend(cursor) {
-            return;
-        }
-        loop {
-            self.visit(cursor);
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-        self.w.ascend(cursor);
-    }
-
-    fn first_only(&mut self, cursor: &mut TreeCursor<'_>) {
-        if self.w.descend(cursor) {
-            self.visit(cursor);
-            self.w.ascend(cursor);
-        }
-    }
-
-    fn last_only(&mut self, cursor: &mut TreeCursor<'_>) {
-        if self.w.descend(cursor) {
-            while cursor.goto_next_sibling() {}
-            self.visit(cursor);
-            self.w.ascend(cursor);
         }
     }
 

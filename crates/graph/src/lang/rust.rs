@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
-use super::walk::{Walk, children, unquoted};
+use super::walk::{Steps, Walk, children, steps, unquoted};
 use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId, Word};
 use crate::fast::FastHasher;
 use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
@@ -123,6 +123,8 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     }
 }
 
+steps!(Rust);
+
 impl Rust<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
@@ -223,19 +225,6 @@ impl Rust<'_, '_> {
             }
             _ => self.inside(cursor),
         }
-    }
-
-    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if !self.w.descend(cursor) {
-            return;
-        }
-        loop {
-            self.visit(cursor);
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-        self.w.ascend(cursor);
     }
 
     fn mention(&mut self, node: Node<'_>) {

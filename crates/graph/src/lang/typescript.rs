@@ -12,7 +12,7 @@ use std::sync::LazyLock;
 use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
-use super::walk::{Walk, children, unquoted};
+use super::walk::{Steps, Walk, children, steps, unquoted};
 use crate::facts::{DefKind, Flags, RefKind, Term, TermId};
 use crate::fast::FastHasher;
 use crate::lang::Lang;
@@ -125,6 +125,8 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     script.visit(&mut tree.walk());
 }
 
+steps!(Script);
+
 impl<'s> Script<'_, 's> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
@@ -188,19 +190,6 @@ impl<'s> Script<'_, 's> {
             }
             _ => self.inside(cursor),
         }
-    }
-
-    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if !self.w.descend(cursor) {
-            return;
-        }
-        loop {
-            self.visit(cursor);
-            if !cursor.goto_next_sibling() {
-                break;
-            }
-        }
-        self.w.ascend(cursor);
     }
 
     fn scoped(&mut self, cursor: &mut TreeCursor<'_>) {

@@ -47,6 +47,65 @@ impl<'s, K: Names, F: Names> Walk<'_, 's, K, F> {
     }
 }
 
+/// A walk over one language. What it does at a node is its own; the steps are everybody's.
+pub(crate) trait Steps {
+    fn visit(&mut self, cursor: &mut TreeCursor<'_>);
+
+    /// Goes one step down if that is still allowed.
+    fn descend(&mut self, cursor: &mut TreeCursor<'_>) -> bool;
+
+    fn ascend(&mut self, cursor: &mut TreeCursor<'_>);
+
+    /// Visits everything directly inside.
+    fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
+        if !self.descend(cursor) {
+            return;
+        }
+        loop {
+            self.visit(cursor);
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+        self.ascend(cursor);
+    }
+
+    fn first_only(&mut self, cursor: &mut TreeCursor<'_>) {
+        if self.descend(cursor) {
+            self.visit(cursor);
+            self.ascend(cursor);
+        }
+    }
+
+    fn last_only(&mut self, cursor: &mut TreeCursor<'_>) {
+        if self.descend(cursor) {
+            while cursor.goto_next_sibling() {}
+            self.visit(cursor);
+            self.ascend(cursor);
+        }
+    }
+}
+
+/// The steps of a reader whose walk is its field `w`.
+macro_rules! steps {
+    ($reader:ident) => {
+        impl $crate::lang::walk::Steps for $reader<'_, '_> {
+            fn visit(&mut self, cursor: &mut tree_sitter::TreeCursor<'_>) {
+                $reader::visit(self, cursor);
+            }
+
+            fn descend(&mut self, cursor: &mut tree_sitter::TreeCursor<'_>) -> bool {
+                self.w.descend(cursor)
+            }
+
+            fn ascend(&mut self, cursor: &mut tree_sitter::TreeCursor<'_>) {
+                self.w.ascend(cursor);
+            }
+        }
+    };
+}
+pub(crate) use steps;
+
 /// The named children of a node. Gathered at once: asking a node for its sibling begins at the root.
 pub(crate) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
     let mut res = Vec::with_capacity(node.named_child_count());

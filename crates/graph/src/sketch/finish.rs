@@ -101,7 +101,7 @@ impl Copy<'_, '_> {
     fn word(&mut self, word: Word) -> Word {
         let names = &mut self.to.names;
         *self.words.entry(word).or_insert_with(|| {
-            names.push(self.from.names[word as usize].clone());
+            names.push(self.from.names[word as usize].as_ref().into());
             index(names.len() - 1)
         })
     }

@@ -39,8 +39,9 @@ pub(crate) struct Entry {
 }
 
 impl Entry {
-    pub(super) fn new(names: &mut Names, id: FileId, path: &str, facts: Facts) -> Self {
-        let words: Vec<Name> = facts.names.iter().map(|it| names.add(it)).collect();
+    pub(super) fn new(names: &mut Names, id: FileId, path: &str, mut facts: Facts) -> Self {
+        let words: Vec<Name> = facts.names.iter_mut().map(|it| names.add(it)).collect();
+        facts.shrink();
         let name = |it: Word| words[it as usize];
         let step = |it: Option<u32>| it.map_or(0, |it| it + 1);
         let mut members: Vec<_> = facts

@@ -1,6 +1,7 @@
 //! Names shared by all files: one number each.
 
 use std::collections::HashMap;
+use std::sync::Arc;
 
 use crate::facts::Hash;
 use crate::fast::FastHasher;
@@ -12,8 +13,8 @@ pub(crate) struct Name(pub(crate) u32);
 
 #[derive(Debug)]
 pub(crate) struct Names {
-    known: HashMap<Box<str>, Name, FastHasher>,
-    texts: Vec<(Box<str>, u64)>,
+    known: HashMap<Arc<str>, Name, FastHasher>,
+    texts: Vec<(Arc<str>, u64)>,
 }
 
 /// The one name that is needed whether or not a file bears it: what a list is.
@@ -22,20 +23,22 @@ pub(crate) const LIST: Name = Name(0);
 impl Default for Names {
     fn default() -> Self {
         let mut res = Self { known: HashMap::default(), texts: Vec::new() };
-        let list = res.add("Array");
+        let list = res.add(&mut "Array".into());
         debug_assert_eq!(list, LIST);
         res
     }
 }
 
 impl Names {
-    pub(crate) fn add(&mut self, text: &str) -> Name {
+    /// The name of a text, which from now on shares its bytes with all others of that name.
+    pub(crate) fn add(&mut self, text: &mut Arc<str>) -> Name {
         if let Some(it) = self.known.get(text) {
+            text.clone_from(&self.texts[it.0 as usize].0);
             return *it;
         }
         let name = Name(index(self.texts.len()));
-        self.texts.push((text.into(), hash(text)));
-        self.known.insert(text.into(), name);
+        self.texts.push((Arc::clone(text), hash(text)));
+        self.known.insert(Arc::clone(text), name);
         name
     }
 

@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::super::walk::children;
+use super::super::walk::{Steps, children};
 use super::{F, K, Rust};
 use crate::facts::{DefKind, Flags, Term};
 use crate::sketch::{Bound, ScopeKind, Sketch};

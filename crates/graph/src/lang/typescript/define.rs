@@ -2,7 +2,7 @@
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::super::walk::{children, unquoted};
+use super::super::walk::{Steps, children, unquoted};
 use super::{F, K, Role, Script};
 use crate::facts::{DefKind, Flags, TermId, Word};
 use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch};
