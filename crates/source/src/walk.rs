@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use ignore::{Walk, WalkBuilder};
 
@@ -19,8 +19,15 @@ pub const LARGEST: u64 = 2 * 1024 * 1024;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Stamp {
     pub size: u64,
-    /// Nanoseconds since the epoch.
+    /// Nanoseconds since the epoch; 0 when it cannot be relied on.
     pub modified: u64,
+}
+
+impl Stamp {
+    /// Whether a file that looked so and now looks like `now` is certainly the same.
+    pub fn is_still(self, now: Self) -> bool {
+        self.modified != 0 && self == now
+    }
 }
 
 /// Why a file was passed over.
@@ -189,10 +196,22 @@ pub fn stamp(root: &Path, path: &str) -> Option<Stamp> {
     std::fs::symlink_metadata(root.join(path)).ok().as_ref().map(stamp_of)
 }
 
+/// A file that was written a moment ago may be written again within the same tick of the file
+/// system's clock, and its stamp would stay: such a stamp is not to be relied on.
+const TOO_FRESH: Duration = Duration::from_millis(50);
+
 fn stamp_of(metadata: &Metadata) -> Stamp {
-    let modified = metadata.modified().ok().and_then(|it| it.duration_since(UNIX_EPOCH).ok());
-    let nanos = modified.and_then(|it| u64::try_from(it.as_nanos()).ok());
-    Stamp { size: metadata.len(), modified: nanos.unwrap_or_default() }
+    let modified = metadata.modified().ok();
+    let since_epoch = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    let nanos = since_epoch.and_then(|it| u64::try_from(it.as_nanos()).ok());
+    let is_settled = modified.is_some_and(is_settled);
+    Stamp { size: metadata.len(), modified: nanos.filter(|_| is_settled).unwrap_or_default() }
+}
+
+#[expect(clippy::disallowed_methods, reason = "compared with the clock that made the stamp")]
+fn is_settled(modified: SystemTime) -> bool {
+    // One from the future says nothing about when it was written.
+    SystemTime::now().duration_since(modified).is_ok_and(|it| it > TOO_FRESH)
 }
 
 /// The file an error of the walk was about, as far as it says.

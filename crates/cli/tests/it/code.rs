@@ -139,7 +139,13 @@ fn hostile_files_do_not_stop_the_index() {
     fs::write(desk.project.join("src/odd.py"), b"\xff\xfe def f(): pass\n").unwrap();
     fs::File::create(desk.project.join("src/huge.js")).unwrap().set_len(50 << 20).unwrap();
     #[cfg(unix)]
-    std::os::unix::fs::symlink(&desk.project, desk.project.join("src/loop")).unwrap();
+    {
+        std::os::unix::fs::symlink(&desk.project, desk.project.join("src/loop")).unwrap();
+        // Whoever opened it would wait for a writer for ever.
+        let pipe =
+            std::process::Command::new("mkfifo").arg(desk.project.join("src/pipe.ts")).status();
+        assert!(pipe.unwrap().success());
+    }
     let indexed = desk.json(&["index"]);
     assert_eq!(indexed["files"], 5, "{indexed}");
     assert_eq!(indexed["passed_over"][0]["why"], "larger than 2 MB", "{indexed}");

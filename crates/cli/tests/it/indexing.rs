@@ -6,7 +6,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 
-use crate::kit::{Desk, holding, skip};
+use crate::kit::{Desk, Seeded, holding, skip};
 use crate::watching::signal;
 
 /// Files that call their neighbours, large enough that reading all of them takes a while.
@@ -97,6 +97,42 @@ fn what_was_interrupted_goes_on_where_it_was() {
     assert_eq!(rest["read"].as_u64().unwrap(), 3000 - n_read, "{rest}");
     fs::remove_dir_all(&desk.home).unwrap();
     assert_eq!(counts(&rest), counts(&desk.json(&["index"])));
+}
+
+#[test]
+fn a_repository_that_changes_while_it_is_read_is_read_in_the_end() {
+    let desk = repository(400);
+    let src = desk.project.join("src");
+    let mut seeded = Seeded::new(31);
+    for round in 0..4 {
+        let mut child = start(&desk, &["--json", "index"]);
+        // As long as it reads, files change, often within one tick of the clock, come, go and move.
+        while child.try_wait().unwrap().is_none() {
+            let path = src.join(format!("a{}.ts", seeded.at(400)));
+            match seeded.below(5) {
+                0 => _ = fs::remove_file(&path),
+                1 => _ = fs::rename(&path, src.join(format!("a{}.ts", seeded.at(400)))),
+                n => {
+                    let text =
+                        format!("export function g{n}() {{ return {} }}\n", seeded.below(10));
+                    fs::write(&path, text).unwrap();
+                }
+            }
+        }
+        let (code, out) = answer(child);
+        assert_eq!(code, 0, "round {round}: {out}");
+    }
+    let last = desk.json(&["index"]);
+    assert_eq!(desk.json(&["index"])["read"], 0, "by now it stands still");
+    let symbols = |desk: &Desk| -> Vec<String> {
+        let names = (0..400).map(|it| format!("src/a{it}.ts"));
+        let there = names.filter(|it| desk.project.join(it).exists()).step_by(8);
+        there.map(|it| desk.run(&["--json", "symbols", &it]).out).collect()
+    };
+    let followed = symbols(&desk);
+    fs::remove_dir_all(&desk.home).unwrap();
+    assert_eq!(counts(&last), counts(&desk.json(&["index"])));
+    assert_eq!(followed, symbols(&desk));
 }
 
 #[test]

@@ -1,10 +1,14 @@
 //! Questions to the code graph, each with how far its answer can be trusted.
 
 use std::collections::{BTreeSet, HashSet};
+use std::path::Path;
 
-use ::graph::{Atlas, Chunk, EdgeKind, How, Neighbour, NodeId, Reached, Symbol, Target};
+use ::graph::{
+    Atlas, Chunk, EdgeKind, How, Neighbour, NodeId, Reached, Symbol, Target, fingerprint,
+};
 use model::ProjectPath;
-use store::Filter;
+use source::Stamp;
+use store::{Filter, GraphStamp};
 
 use super::keep;
 use crate::{Engine, Error, Shown};
@@ -176,14 +180,23 @@ impl Engine {
             if !paths.contains(it.path.as_str()) {
                 continue;
             }
-            let now = source::stamp(&self.place.root, &it.path);
-            if now.is_none_or(|now| (now.size, now.modified) != (it.size, it.modified)) {
+            if !is_still(&self.place.root, &it) {
                 freshness.changed.push(it.path);
             }
         }
         freshness.changed.sort_unstable();
         Ok(())
     }
+}
+
+/// Whether a file is what was read. Where its stamp cannot tell, its content does.
+fn is_still(root: &Path, read: &GraphStamp) -> bool {
+    let Some(now) = source::stamp(root, &read.path) else { return false };
+    let then = Stamp { size: read.size, modified: read.modified };
+    let same =
+        || source::contents(root, &read.path).is_ok_and(|it| fingerprint(&it)[..] == read.hash);
+    let is_told = then.modified != 0 && now.modified != 0;
+    if is_told { then == now } else { then.size == now.size && same() }
 }
 
 /// What a text names; a name that several bear is refused with all of them, unless they are one

@@ -78,10 +78,11 @@ fn of_everything(root: &Path, stamps: &Stamps, before: &PassedOver) -> Plan {
     for (path, stamp) in &files {
         let known = stamps.get(path);
         n_known += usize::from(known.is_some());
-        if known.is_some_and(|it| of(it) == *stamp) {
+        if known.is_some_and(|it| of(it).is_still(*stamp)) {
             continue;
         }
-        let is_it = |it: &&GraphPassed| it.size == stamp.size && it.modified == stamp.modified;
+        let is_it =
+            |it: &&GraphPassed| Stamp { size: it.size, modified: it.modified }.is_still(*stamp);
         match before.get(path).filter(is_it) {
             Some(it) if known.is_none() => _ = res.passed.insert(path.clone(), it.clone()),
             _ => res.due.push(Due { path: path.clone(), stamp: *stamp, known: known.cloned() }),
