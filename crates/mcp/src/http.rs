@@ -22,7 +22,7 @@ use crate::server::Server;
 /// Where it is served, and what a client must show.
 pub struct HttpConfig {
     pub address: SocketAddr,
-    /// At least [`SHORTEST`] characters.
+    /// At least 32 characters.
     pub token: String,
     /// Told the address once clients can come.
     pub ready: Box<dyn FnOnce(SocketAddr) + Send>,
