@@ -18,6 +18,7 @@ mod learning;
 mod prefetch;
 mod recall;
 mod report;
+mod robustness;
 mod secrets;
 mod signals;
 mod transcripts;
@@ -68,6 +69,11 @@ const TASKS: &[Task] = &[
         name: "worth-reading",
         about: "learn from real sessions; every memory was read and tagged",
         run: worth_reading::run,
+    },
+    Task {
+        name: "robustness",
+        about: "mutated transcripts are read: nothing fails, damage is counted",
+        run: robustness::run,
     },
     Task {
         name: "graph",

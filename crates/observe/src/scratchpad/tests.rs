@@ -67,6 +67,26 @@ fn an_event_of_another_session_is_counted_and_left() {
     assert_eq!((pad.trouble.strangers, pad.calls.len()), (1, 1));
 }
 
+/// A result without its call, a clock that goes back, a tool nobody knows: counted, and the rest stands.
+#[test]
+fn what_is_wrong_is_counted_and_the_rest_is_intact() {
+    let mut all = events("read a.rs\nedit b.rs\nrun make test");
+    let is_call = |it: &Envelope| matches!(&it.event, Event::ToolCall(_));
+    let call = all.iter().position(is_call).unwrap();
+    all.remove(call);
+    if let Some(last) = all.last_mut() {
+        last.at = Timestamp(1_000);
+    }
+    let mut pad = Scratchpad::new();
+    for it in &all {
+        pad.observe(it);
+    }
+    assert_eq!((pad.trouble.orphans, pad.trouble.clock), (1, 1));
+    let files: Vec<String> =
+        session(&pad).unwrap().files.into_iter().map(|it| it.path.to_string()).collect();
+    assert_eq!(files, ["b.rs"]);
+}
+
 #[test]
 fn taint_follows_the_order_of_events() {
     let pad = crate::script::pad("say before\nweb https://x.test\nsay after");
