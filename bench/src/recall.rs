@@ -92,6 +92,7 @@ impl Hall {
     fn ask(&self, text: &str) {
         let question = Question {
             text: text.to_owned(),
+            files: Vec::new(),
             filter: Filter::standing(10),
             reach: None,
             phase: None,

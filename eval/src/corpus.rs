@@ -26,6 +26,8 @@ pub(crate) struct Query {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) at: Timestamp,
+    /// Files at hand when it is asked.
+    pub(crate) files: Vec<String>,
     /// It may be answered with this many documents, from the first: nothing that came later.
     pub(crate) known: usize,
 }
@@ -77,6 +79,7 @@ fn of_locomo(row: &Value) -> Corpus {
         id: text(&it["qid"]),
         text: text(&it["question"]),
         at: last,
+        files: Vec::new(),
         known: usize::MAX,
     };
     let queries = array(&row["questions"]).iter().map(query).collect();
@@ -109,6 +112,7 @@ fn of_beam(row: &Value) -> Corpus {
         id: text(&it["qid"]),
         text: text(&it["question"]),
         at,
+        files: Vec::new(),
         known: usize::MAX,
     };
     let queries = array(&row["questions"]).iter().map(query).collect();
@@ -127,6 +131,7 @@ fn cosqa(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
         id: text(&it["qid"]),
         text: text(&it["question"]),
         at,
+        files: Vec::new(),
         known: usize::MAX,
     };
     let docs = codes.iter().map(doc).collect();
@@ -163,6 +168,7 @@ fn experience(folder: &Path, name: &str, said: &str, files: &str) -> anyhow::Res
         id: text(&it["id"]),
         text: text(&it["query"]),
         at: moment(&text(&it["start"])),
+        files: array(&it["files"]).iter().take(1).map(text).collect(),
         known,
     };
     let queries = asked.map(query).collect();
@@ -193,6 +199,7 @@ fn of_longmemeval(row: &Value) -> Corpus {
         id: text(&row["question_id"]),
         text: text(&row["question"]),
         at: moment(&text(&row["question_date"])),
+        files: Vec::new(),
         known: usize::MAX,
     };
     Corpus { docs, queries: vec![query] }

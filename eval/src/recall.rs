@@ -45,7 +45,11 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         } else {
             vec![without.clone()]
         };
-        runtime.block_on(measure(folder, keep.as_deref(), task, &corpora, &runs))?;
+        let ground = Ground {
+            repo: given("--repo").map(PathBuf::from),
+            at_hand: args.iter().any(|it| it == "--at-hand"),
+        };
+        runtime.block_on(measure(folder, keep.as_deref(), task, &corpora, &runs, ground))?;
     }
     Ok(())
 }
@@ -58,10 +62,10 @@ fn stages(words: &str) -> anyhow::Result<Without> {
 
 /// Everything, then everything but one stage.
 fn ablations() -> Vec<Without> {
-    use Stage::{Abstain, Dates, Dense, Habit, Keyword, Neighbours, Scores, Trust};
+    use Stage::{Abstain, Boost, Dates, Dense, Graph, Habit, Keyword, Neighbours, Scores, Trust};
     let mut res = vec![Without::default()];
     res.extend(
-        [Dense, Keyword, Scores, Neighbours, Dates, Habit, Trust, Abstain]
+        [Dense, Keyword, Graph, Scores, Neighbours, Boost, Dates, Habit, Trust, Abstain]
             .map(|it| Without(vec![it])),
     );
     res
@@ -74,6 +78,7 @@ async fn measure(
     task: &Task,
     corpora: &[Corpus],
     runs: &[Without],
+    ground: Ground,
 ) -> anyhow::Result<()> {
     let silence = runs.len() > 1;
     let (mut n_unrelated, mut n_silent) = (0_u32, 0_u32);
@@ -83,7 +88,7 @@ async fn measure(
         (Duration::ZERO, Duration::ZERO, 0, 0);
     for (at, corpus) in corpora.iter().enumerate() {
         let kept = keep.map(|it| it.join(format!("{}-{at}", task.name.replace(':', "-"))));
-        let mut world = World::new(corpus, kept).await?;
+        let mut world = World::new(corpus, kept, &ground).await?;
         let mut queries = corpus.queries.clone();
         queries.sort_by_key(|it| it.known);
         for query in &queries {
@@ -101,7 +106,9 @@ async fn measure(
         }
         for text in UNRELATED.lines().filter(|_| silence) {
             let at = corpus.queries.last().map_or(Timestamp(0), |it| it.at);
-            let query = Query { id: String::new(), text: text.to_owned(), at, known: usize::MAX };
+            let files = Vec::new();
+            let query =
+                Query { id: String::new(), text: text.to_owned(), at, files, known: usize::MAX };
             n_unrelated += 1;
             let (ids, verdict) = world.ask(&query, &Without::default()).await?;
             n_silent += u32::from(ids.is_empty());
@@ -150,10 +157,19 @@ async fn measure(
     Ok(())
 }
 
+/// Where a corpus is remembered: in a repository whose code and history are read, or in an empty folder.
+#[derive(Clone)]
+struct Ground {
+    repo: Option<PathBuf>,
+    /// The first file of a task is at hand when it is asked about.
+    at_hand: bool,
+}
+
 /// A project that holds one corpus.
 struct World<'a> {
     corpus: &'a Corpus,
     engine: Engine,
+    at_hand: bool,
     n_known: usize,
     /// Which documents a memory was made of: the same text twice is one memory.
     made_of: HashMap<MemoryId, Vec<String>>,
@@ -163,7 +179,11 @@ struct World<'a> {
 impl<'a> World<'a> {
     /// With a folder to keep it in, what was remembered there before is known already. Not for
     /// questions that come while documents still do: what is kept would look ahead.
-    async fn new(corpus: &'a Corpus, kept: Option<PathBuf>) -> anyhow::Result<Self> {
+    async fn new(
+        corpus: &'a Corpus,
+        kept: Option<PathBuf>,
+        ground: &Ground,
+    ) -> anyhow::Result<Self> {
         let whole = corpus.queries.iter().all(|it| it.known >= corpus.docs.len());
         let (dir, home) = if let Some(kept) = kept.filter(|_| whole) {
             (None, kept)
@@ -172,7 +192,7 @@ impl<'a> World<'a> {
             let home = dir.path().to_owned();
             (Some(dir), home)
         };
-        let project = home.join("project");
+        let project = ground.repo.clone().unwrap_or_else(|| home.join("project"));
         std::fs::create_dir_all(&project)?;
         let config = Config {
             data: home.join("data"),
@@ -183,8 +203,13 @@ impl<'a> World<'a> {
             random,
         };
         let now = corpus.docs.first().map_or(Timestamp(0), |it| it.at);
-        let engine = Engine::open(config, &project, now).await?;
-        Ok(Self { corpus, engine, n_known: 0, made_of: HashMap::new(), _dir: dir })
+        let mut engine = Engine::open(config, &project, now).await?;
+        if ground.repo.is_some() {
+            engine.index_code(&Progress::default(), 2).await?;
+            engine.index_history(&Progress::default()).await?;
+        }
+        let at_hand = ground.at_hand;
+        Ok(Self { corpus, engine, at_hand, n_known: 0, made_of: HashMap::new(), _dir: dir })
     }
 
     /// Remembers documents until `n_docs` are known, as an import a person vouches for.
@@ -226,6 +251,11 @@ impl<'a> World<'a> {
         Ok(())
     }
 
+    fn files_at_hand(&self, query: &Query) -> Vec<ProjectPath> {
+        let files = query.files.iter().filter(|_| self.at_hand);
+        files.filter_map(|it| ProjectPath::parse(it).ok()).collect()
+    }
+
     async fn ask(
         &mut self,
         query: &Query,
@@ -234,6 +264,7 @@ impl<'a> World<'a> {
         self.engine.set_now(query.at);
         let question = Question {
             text: query.text.clone(),
+            files: self.files_at_hand(query),
             filter: Filter::standing(RANKED),
             reach: None,
             phase: None,

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, OnceLock};
 
 use model::{CustomType, Hlc, ProjectId, ProjectPath, Timestamp};
 use source::Place;
-use store::{Action, Applied, Batch, Change, DataDir, Key, Store};
+use store::{Action, Applied, Batch, Change, DataDir, GraphStore, Key, Store};
 
 use crate::change::by_user;
 use crate::models::Models;
@@ -54,6 +54,8 @@ pub struct Engine {
     pub(crate) project: ProjectState,
     /// The project's store, opened once: its threads and what they found are shared.
     own: OnceLock<Store>,
+    /// The project's index, opened once, for questions about what is next to what.
+    pub(crate) near: OnceLock<GraphStore>,
     /// What is kept in mind of each database, by its path.
     pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, Shared>>>,
     /// What git last said about branches.
@@ -82,7 +84,7 @@ impl Engine {
             Ok(project) => (project, None),
             Err(error) => (ProjectState::New { print: project::fingerprint(&place) }, Some(error)),
         };
-        let (own, perhaps_known) = (OnceLock::new(), false);
+        let (own, near, perhaps_known) = (OnceLock::new(), OnceLock::new(), false);
         let (indexes, branches, closed) = (Arc::default(), Arc::default(), false);
         let mut res = Self {
             config,
@@ -90,6 +92,7 @@ impl Engine {
             user,
             project,
             own,
+            near,
             indexes,
             branches,
             perhaps_known,
@@ -201,6 +204,7 @@ impl Engine {
     /// Closes the project's store, so that its files can be removed or replaced.
     pub(crate) fn close_project(&mut self) {
         self.own.take();
+        self.near.take();
     }
 
     pub(crate) fn store_of(&self, id: ProjectId) -> Store {

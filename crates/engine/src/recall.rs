@@ -7,6 +7,7 @@ mod book;
 mod embed;
 mod hunt;
 mod index;
+mod near;
 mod search;
 mod text;
 

@@ -7,6 +7,7 @@ mod class;
 mod purpose;
 mod stage;
 
+pub mod boost;
 mod codes;
 mod nearest;
 mod slots;

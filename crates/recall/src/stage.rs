@@ -9,10 +9,14 @@ closed! {
         Dense = "dense",
         /// Memories that hold the words of the question.
         Keyword = "keyword",
+        /// Memories about files next to those at hand or named, where the code is indexed.
+        Graph = "graph",
         /// Scores are fused; without it, only ranks are.
         Scores = "scores",
         /// What was learned next to a good answer in the same session rises with it.
         Neighbours = "neighbours",
+        /// Memories about files next to those of the best rise.
+        Boost = "boost",
         /// A date in the question speaks for memories from about then.
         Dates = "dates",
         /// How recent a memory is, and how often it was of use.

@@ -150,6 +150,7 @@ impl Daemon {
         let limit = ask.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
         let question = Question {
             text: ask.query,
+            files: Vec::new(),
             filter: Filter::standing(limit),
             reach: None,
             phase: ask.phase.as_deref().map(phase).transpose()?,

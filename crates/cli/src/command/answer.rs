@@ -27,7 +27,8 @@ impl AskingArgs {
         reach: Option<Reach>,
     ) -> Result<Question, engine::Error> {
         let (phase, without) = (self.phase()?, self.without()?);
-        Ok(Question { text, filter, reach, phase, purpose: Purpose::Search, without })
+        let files = Vec::new();
+        Ok(Question { text, files, filter, reach, phase, purpose: Purpose::Search, without })
     }
 
     pub(crate) fn phase(&self) -> Result<Option<Phase>, engine::Error> {
@@ -64,6 +65,9 @@ pub(crate) fn reasons(hit: &Hit) -> String {
     }
     if because.neighbours > 0.0 {
         res.push("what was learned beside it".to_owned());
+    }
+    if because.boost > 0.0 {
+        res.push("next to the files of better ones".to_owned());
     }
     res.extend(because.doubts.iter().cloned());
     res.join(" · ")
@@ -113,6 +117,9 @@ pub(crate) fn row(hit: &Hit) -> String {
         .collect();
     if hit.because.neighbours > 0.0 {
         paths.push(format!("neighbours bring {:.2}", hit.because.neighbours));
+    }
+    if hit.because.boost > 0.0 {
+        paths.push(format!("boost brings {:.2}", hit.because.boost));
     }
     if let Some(score) = hit.because.reranked {
         paths.push(format!("reranked {score:.2}"));

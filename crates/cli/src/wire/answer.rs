@@ -57,6 +57,7 @@ fn because_json(because: &Because) -> Value {
         "paths": paths,
         "words": because.words,
         "neighbours": because.neighbours,
+        "boost": because.boost,
         "relevance": factors.relevance,
         "recency": factors.recency,
         "frequency": factors.frequency,

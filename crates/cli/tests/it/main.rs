@@ -27,6 +27,7 @@ mod indexing;
 mod kill;
 mod learning;
 mod manners;
+mod map;
 mod mcp;
 mod notebook;
 mod pipelines;

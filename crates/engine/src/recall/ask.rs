@@ -1,6 +1,6 @@
 //! What is asked, and what comes back: plain structs.
 
-use model::{MemoryId, Phase};
+use model::{MemoryId, Phase, ProjectPath};
 use recall::{Class, Factors, Purpose, Trace, Verdict, Without};
 use store::Filter;
 
@@ -11,6 +11,8 @@ use crate::{Reach, Shown};
 pub struct Question {
     /// In any words; empty asks for what matters most.
     pub text: String,
+    /// Files at hand: memories about them and about what is next to them are candidates.
+    pub files: Vec<ProjectPath>,
     /// Who may answer; its limit and offset say how much of the answer is wanted.
     pub filter: Filter,
     pub reach: Option<Reach>,
@@ -49,6 +51,8 @@ pub struct Because {
     pub words: Vec<String>,
     /// What it gained from memories beside it.
     pub neighbours: f32,
+    /// What it gained because its files are next to those of the best.
+    pub boost: f32,
     pub factors: Factors,
     /// What a reranker said, from 0 to 1.
     pub reranked: Option<f32>,

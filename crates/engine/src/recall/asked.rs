@@ -194,6 +194,7 @@ impl Engine {
         view: Option<&View>,
     ) -> Result<(Paths, Met), Error> {
         let (mut paths, mut met) = (Paths::default(), Met::default());
+        paths.graph = self.graph_path(asked).await?;
         for (at, book) in asked.books.iter().enumerate() {
             // The store looks for words on a thread of its own, while vectors are compared on this one.
             let hunt =
@@ -205,7 +206,9 @@ impl Engine {
             };
             if let Some(view) = view {
                 let held = matches.iter().map(|it| it.number);
-                let numbers: HashSet<u32> = near.iter().copied().chain(held).collect();
+                let tied = paths.graph.iter().map(|it| place(it.key)).filter(|it| it.0 == at);
+                let numbers: HashSet<u32> =
+                    near.iter().copied().chain(held).chain(tied.map(|it| it.1)).collect();
                 paths.dense.extend(asked.measured(at, view, numbers.into_iter()));
             }
             for it in matches {
@@ -217,6 +220,7 @@ impl Engine {
             }
         }
         recall::place_by_best(&mut paths.keyword);
+        recall::place_by_best(&mut paths.graph);
         for list in [&mut paths.dense, &mut paths.keyword] {
             list.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
         }

@@ -187,6 +187,7 @@ impl Engine {
         let kind = kind.map(|it| it.slug().to_owned());
         let question = Question {
             text: text.to_owned(),
+            files: occasion.files.clone(),
             filter: Filter { kind, ..live(ASKED) },
             reach: None,
             phase: Some(occasion.phase),
@@ -301,6 +302,7 @@ fn listed_hit(shown: Shown, factors: Factors) -> Hit {
         traces: Vec::new(),
         words: Vec::new(),
         neighbours: 0.0,
+        boost: 0.0,
         factors,
         reranked: None,
         pulled_by: None,

@@ -51,6 +51,15 @@ struct Read {
     reranked: Option<f32>,
 }
 
+/// What candidates gained beside what the paths said.
+#[derive(Default)]
+struct Gains {
+    /// From memories beside them.
+    neighbours: HashMap<u32, f32>,
+    /// From files next to those of the best.
+    boosts: HashMap<u32, f32>,
+}
+
 impl Engine {
     /// Answers a question.
     pub async fn recall(&self, question: &Question) -> Result<Answer, Error> {
@@ -59,6 +68,7 @@ impl Engine {
         let mut view = vector.map(|it| asked.view(&it));
         let (mut paths, mut met) = self.paths(&asked, view.as_ref()).await?;
         let (mut fused, mut gains) = fuse(&asked, &paths, view.as_ref());
+        let mut boosts = self.boost(&asked, &mut fused).await?;
         let mut found = self.read_candidates(&asked, fused).await?;
         let mut verdict = judge(&asked, &found, met);
         if self.is_worth_imagining(&asked, &verdict, &found)
@@ -67,6 +77,7 @@ impl Engine {
             view = Some(asked.view(&vector));
             (paths, met) = self.paths(&asked, view.as_ref()).await?;
             (fused, gains) = fuse(&asked, &paths, view.as_ref());
+            boosts = self.boost(&asked, &mut fused).await?;
             found = self.read_candidates(&asked, fused).await?;
             verdict = judge(&asked, &found, met);
         }
@@ -79,7 +90,8 @@ impl Engine {
             verdict,
             notices: asked.notices.clone(),
         };
-        self.hand_out(&asked, ranked, found, &gains, &mut res).await?;
+        self.hand_out(&asked, ranked, found, &Gains { neighbours: gains, boosts }, &mut res)
+            .await?;
         Ok(res)
     }
 
@@ -148,7 +160,7 @@ impl Engine {
         asked: &Asked<'_>,
         ranked: Vec<Ranked>,
         found: Vec<Read>,
-        gains: &HashMap<u32, f32>,
+        gains: &Gains,
         acc: &mut Answer,
     ) -> Result<(), Error> {
         let mut found: HashMap<u32, Read> =
@@ -209,7 +221,7 @@ impl Engine {
         }
         for (read, by) in pulled {
             let ranked = rank(asked, std::slice::from_ref(&read), self.now).remove(0);
-            let mut hit = hit(asked, ranked, read, &HashMap::new());
+            let mut hit = hit(asked, ranked, read, &Gains::default());
             hit.because.pulled_by = Some(by);
             acc.hits.push(hit);
         }
@@ -265,7 +277,7 @@ fn has_scale(asked: &Asked<'_>) -> bool {
 
 /// One list of what the paths found, and what each gained from its neighbours.
 fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, HashMap<u32, f32>) {
-    if asked.terms.is_empty() && paths.dense.is_empty() {
+    if asked.terms.is_empty() && paths.dense.is_empty() && paths.graph.is_empty() {
         return (asked.newest(n_weighed(asked)), HashMap::new());
     }
     let without = &asked.question.without;
@@ -295,7 +307,9 @@ fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, H
         let view = view.filter(|_| allowed && rule == Rule::Scores)?;
         let dense = asked.measured(book, view, std::iter::once(number));
         let keyword = vec![Found { key: it, score: 0.0, place: 0.0 }];
-        recall::fuse(&Paths { dense, keyword, graph: Vec::new() }, weights, rule).pop()
+        // Where the graph has spoken about others, its silence counts.
+        let graph = if paths.graph.is_empty() { Vec::new() } else { keyword.clone() };
+        recall::fuse(&Paths { dense, keyword, graph }, weights, rule).pop()
     };
     let words = |it: u32| {
         let (book, number) = place(it);
@@ -357,7 +371,8 @@ fn rank(asked: &Asked<'_>, found: &[Read], now: Timestamp) -> Vec<Ranked> {
     recall::rank(&candidates, question.phase, question.purpose.row(), &question.without)
 }
 
-fn hit(asked: &Asked<'_>, ranked: Ranked, read: Read, gains: &HashMap<u32, f32>) -> Hit {
+fn hit(asked: &Asked<'_>, ranked: Ranked, read: Read, gains: &Gains) -> Hit {
+    let gained = |by: &HashMap<u32, f32>| by.get(&ranked.fused.key).copied().unwrap_or_default();
     let words = shared(&asked.terms, &read.shown.memory);
     let mut doubts = Vec::new();
     if read.files_gone {
@@ -366,7 +381,8 @@ fn hit(asked: &Asked<'_>, ranked: Ranked, read: Read, gains: &HashMap<u32, f32>)
     Hit {
         score: ranked.factors.score,
         because: Because {
-            neighbours: gains.get(&ranked.fused.key).copied().unwrap_or_default(),
+            neighbours: gained(&gains.neighbours),
+            boost: gained(&gains.boosts),
             traces: ranked.fused.traces,
             words,
             factors: ranked.factors,

@@ -101,6 +101,7 @@ impl Engine {
     pub async fn by_pattern(&self, pattern: &str) -> Result<Vec<Shown>, Error> {
         let question = Question {
             text: pattern.to_owned(),
+            files: Vec::new(),
             filter: live(PER_SEARCH),
             reach: None,
             phase: Some(Phase::Implement),

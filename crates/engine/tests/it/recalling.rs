@@ -13,6 +13,7 @@ use crate::check;
 pub(super) fn question(text: &str) -> Question {
     Question {
         text: text.to_owned(),
+        files: Vec::new(),
         filter: Filter::standing(20),
         reach: None,
         phase: None,

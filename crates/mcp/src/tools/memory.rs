@@ -35,7 +35,9 @@ pub(super) async fn search(call: Call<'_>) -> Result<Said, Wrong> {
         filter.file = Some(path(engine, &file)?);
     }
     let (phase, purpose, without) = (None, Purpose::Search, Without::default());
-    let question = Question { text: given.query, filter, reach: None, phase, purpose, without };
+    let files = Vec::new();
+    let question =
+        Question { text: given.query, files, filter, reach: None, phase, purpose, without };
     let answer = engine.recall(&question).await?;
     let lines: Vec<String> =
         answer.hits.iter().map(|it| engine.framed_note(&it.shown.memory)).collect();

@@ -13,7 +13,8 @@ use crate::World;
 pub(super) fn question(world: &mut World, line: &Line) -> Result<Question, Error> {
     let (filter, reach) = filter(world, line)?;
     let (text, phase, purpose) = (line.text(0), None, Purpose::Search);
-    Ok(Question { text, filter, reach, phase, purpose, without: without(line)? })
+    let files = Vec::new();
+    Ok(Question { text, files, filter, reach, phase, purpose, without: without(line)? })
 }
 
 pub(super) fn search(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {

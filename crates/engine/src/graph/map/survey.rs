@@ -45,7 +45,7 @@ impl Engine {
             for it in &mut found {
                 it.description = description(&root, it, &texts).unwrap_or_default();
             }
-            keep_ids(&mut found, &before);
+            keep_ids(&mut found, &followed(before, &sites));
             let paths: Vec<&str> = sites.iter().map(|it| it.path.as_str()).collect();
             rows(&found, &tools(&texts, &paths))
         })
@@ -91,6 +91,25 @@ fn sites(stamps: &[GraphStamp], links: &[(u32, u32, u32)], ties: &[TiesRow]) -> 
         }
     }
     res
+}
+
+/// What was known of files, under the names they have now. A file that is gone and has one namesake in a
+/// folder of the same name, among those that are new, moved there with it.
+fn followed(before: BTreeMap<String, String>, sites: &[MapSite]) -> BTreeMap<String, String> {
+    let tail = |path: &str| {
+        let parts: Vec<&str> = path.rsplit('/').take(2).collect();
+        parts.join("/")
+    };
+    let now: BTreeSet<&str> = sites.iter().map(|it| it.path.as_str()).collect();
+    let mut arrived: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for path in now.iter().filter(|it| !before.contains_key(**it)) {
+        arrived.entry(tail(path)).or_default().push(path);
+    }
+    let follow = |(path, id): (String, String)| match arrived.get(&tail(&path)).map(Vec::as_slice) {
+        Some([only]) if !now.contains(path.as_str()) => ((*only).to_owned(), id),
+        _ => (path, id),
+    };
+    before.into_iter().map(follow).collect()
 }
 
 /// The packages of a project, and the texts of its manifests and its CI.

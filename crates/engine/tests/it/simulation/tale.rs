@@ -105,6 +105,7 @@ impl Tale {
     pub(crate) fn finds(&mut self, word: &str, id: MemoryId) -> bool {
         let question = Question {
             text: word.to_owned(),
+            files: Vec::new(),
             filter: Filter::standing(10_000),
             reach: None,
             phase: None,
