@@ -93,6 +93,9 @@ pub fn read(line: &str) -> Result<Message<'_>, Misunderstood> {
         let what = format!("the line is nested deeper than {MAX_DEPTH}");
         return Err(nobody(Failure::new(Code::TooDeep, what)));
     }
+    if !line.trim_start().starts_with('{') {
+        return Err(nobody(Failure::new(Code::Malformed, "a line is one JSON object")));
+    }
     let malformed = |it: &serde_json::Error| Failure::new(Code::Malformed, it.to_string());
     let head: Head<'_> = serde_json::from_str(line).map_err(|it| nobody(malformed(&it)))?;
     let value = |it: &RawValue| serde_json::from_str::<Value>(it.get()).unwrap_or(Value::Null);
@@ -176,7 +179,7 @@ mod tests {
             ]],
         );
         check("{", expect!["malformed: EOF while parsing an object at line 1 column 1"]);
-        check("[]", expect!["malformed: not an event: missing field `event` at line 1 column 2"]);
+        check("[]", expect!["malformed: a line is one JSON object"]);
     }
 
     #[test]
