@@ -132,6 +132,11 @@ impl Command {
         }
     }
 
+    /// Whether Ctrl-C ends the command in order.
+    pub(crate) const fn is_stoppable(&self) -> bool {
+        matches!(self, Self::Index(_) | Self::Watch(_))
+    }
+
     /// Whether the command writes memories, so that a backup may be due afterwards.
     const fn changes_memories(&self) -> bool {
         matches!(
@@ -147,6 +152,7 @@ impl Command {
                 | Self::Learn(_)
                 | Self::Init(_)
                 | Self::Review(_)
+                | Self::Map(_)
         )
     }
 }

@@ -81,7 +81,13 @@ fn main() -> ExitCode {
         let served = command::mcp::run(args, &cli.global, &output);
         return served.map_or_else(|it| failure::report(&it, &output), ExitCode::from);
     }
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build();
+    let mut runtime = tokio::runtime::Builder::new_current_thread();
+    // Who cannot be interrupted in order does not listen for it: a runtime that does is woken by a
+    // call of the system, and such a call can fail.
+    if cli.command.is_stoppable() {
+        runtime.enable_io();
+    }
+    let runtime = runtime.build();
     let run = async { command::run(cli.command, &cli.global, &output).await };
     let res = match runtime {
         Ok(runtime) => runtime.block_on(run),

@@ -239,7 +239,7 @@ async fn work(
         }
         Task::Index => Ok(0),
         Task::Maintain => {
-            maintain(&daemon, &engine).await?;
+            maintain(&daemon, &mut engine).await?;
             Ok(0)
         }
     }
@@ -282,13 +282,15 @@ async fn learn_left(daemon: &Arc<Daemon>, engine: &mut Engine) -> Result<usize, 
 }
 
 /// Daily upkeep; when it was last done is told by a file, for no daemon need live that long.
-async fn maintain(daemon: &Arc<Daemon>, engine: &Engine) -> Result<(), Failure> {
+async fn maintain(daemon: &Arc<Daemon>, engine: &mut Engine) -> Result<(), Failure> {
     let print = model::fingerprint(&engine.place.root.to_string_lossy());
     let stamp = daemon.address.lock.with_file_name(format!("maintained-{print}"));
     let age = std::fs::metadata(&stamp).and_then(|it| it.modified()).ok().map(|it| it.elapsed());
     if matches!(age, Some(Ok(age)) if age < DAILY) || engine.notebooks().is_empty() {
         return Ok(());
     }
+    // Looked at once a week, by whoever comes first.
+    engine.synthesise_week().await?;
     engine.maintain(daemon.config.backup_every_days, false, false).await?;
     engine::write_private(&stamp, b"").map_err(engine::Error::from)?;
     Ok(())
