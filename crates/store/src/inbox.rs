@@ -89,6 +89,10 @@ impl Inbox {
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io)?;
+        // Somebody has just made it and is about to write.
+        if bytes.is_empty() {
+            return Ok(());
+        }
         take(&String::from_utf8_lossy(&bytes))?;
         Ok(os::remove(&path).map_err(io)?)
     }
