@@ -36,8 +36,9 @@ impl Inbox {
         let io = |it: std::io::Error| Error::io(&path, &it);
         os::private_dir(&self.dir).map_err(io)?;
         for _ in 0..TRIES {
-            os::private_file(&path).map_err(io)?;
-            let opened = OpenOptions::new().append(true).open(&path);
+            // It may be taken away at any moment until it is locked.
+            let made = os::private_file(&path);
+            let opened = made.and_then(|()| OpenOptions::new().append(true).open(&path));
             let Some(mut file) = opened.map(Some).or_else(unless_missing).map_err(io)? else {
                 continue;
             };
