@@ -79,6 +79,7 @@ async fn index(session: &mut Session<'_>) -> anyhow::Result<(Indexed, HistoryRea
     let (indexed, took) = (indexed?, start.elapsed());
     out.say(&format!("code: {}", said(&indexed, took)));
     let history = session.engine.index_history(&progress).await?;
+    session.engine.index_map().await?;
     if history.n_commits > 0 {
         out.say(&format!("past: {}", said_history(&history, start.elapsed().saturating_sub(took))));
     }

@@ -41,6 +41,7 @@ fn a_repository_is_known_after_one_command_and_the_second_changes_nothing() {
     assert!(!first["examples"].as_array().unwrap().is_empty());
     let settings = fs::read_to_string(desk.root.join(".claude/settings.json")).unwrap();
     assert!(settings.contains("\"hook\""), "{settings}");
+    desk.run(&["map"]).ends(0, "the modules are known");
     let activity = desk.json(&["stats"])["activity"].clone();
     assert_eq!((&activity["sessions"], &activity["validated"]), (&json!(2), &json!(2)));
     assert!(activity["learned"].as_u64().unwrap() > 0, "{activity}");
