@@ -16,6 +16,8 @@ const LONGEST: usize = 16 << 10;
 /// One message of a host.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Heard {
+    /// Who said it, as rule files name their readers; nobody for a program that speaks for itself.
+    pub host: Option<&'static str>,
     /// The host's name of the event; the answer names it again.
     pub event: String,
     pub session: String,
@@ -65,7 +67,8 @@ pub fn hear(input: &[u8]) -> Option<Heard> {
         _ => Moment::Other,
     };
     let (session, cwd) = (text("session_id")?, text("cwd")?);
-    Some(Heard { event, session, cwd, transcript: text("transcript_path"), moment })
+    let host = Some("claude-code");
+    Some(Heard { host, event, session, cwd, transcript: text("transcript_path"), moment })
 }
 
 /// The answer that puts a text before the model.

@@ -222,6 +222,7 @@ impl Daemon {
             Moment::Touched { paths: paths.iter().map(|it| it.as_str().to_owned()).collect() }
         };
         let heard = Heard {
+            host: None,
             event: String::new(),
             session: ask.session_id.to_string(),
             cwd: engine.place.root.to_string_lossy().into_owned(),

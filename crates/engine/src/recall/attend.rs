@@ -27,8 +27,6 @@ const WARNINGS: usize = 4;
 const LONG: usize = 2_000;
 /// Stands for the errors to expect among what was shown.
 const OUTLOOK: &str = "outlook";
-/// Who is told.
-const HOST: &str = "claude-code";
 /// What a fix is called that one session found.
 const ONCE: &str = "seen once";
 
@@ -52,9 +50,9 @@ impl Engine {
         }
         let shown = log.read();
         let said = match &heard.moment {
-            Moment::Start { .. } => self.said_to("", START, &shown).await?,
+            Moment::Start { .. } => self.said_to(heard, "", START, &shown).await?,
             Moment::Prompt { text } if text.trim().len() > SAYS_NOTHING => {
-                self.said_to(text, PROMPT, &shown).await?
+                self.said_to(heard, text, PROMPT, &shown).await?
             }
             Moment::Touched { paths } => self.warned(heard, paths, &shown).await?,
             Moment::Failed { tool, command, answer } => {
@@ -71,6 +69,7 @@ impl Engine {
 
     async fn said_to(
         &self,
+        heard: &Heard,
         task: &str,
         budget: u32,
         shown: &HashSet<String>,
@@ -81,7 +80,7 @@ impl Engine {
             already_shown: ids(shown),
             general: task.is_empty(),
             outlook: !shown.contains(OUTLOOK),
-            host: Some(HOST),
+            host: heard.host,
             ..Occasion::of(Phase::Implement)
         };
         let context = self.context_start(&occasion).await?;
@@ -101,7 +100,7 @@ impl Engine {
         let files: Vec<ProjectPath> = paths.iter().filter_map(|it| root.relative(it)).collect();
         let mut warnings = self.by_file(&files, &ids(shown)).await?;
         if !warnings.is_empty() {
-            let read = self.read_by(Some(HOST));
+            let read = self.read_by(heard.host);
             warnings.retain(|it| !read.contains(&it.memory.content));
         }
         warnings.truncate(WARNINGS);

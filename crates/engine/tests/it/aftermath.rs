@@ -205,6 +205,7 @@ fn what_is_followed_again_and_again_becomes_surer() {
         let day = i64::from(session) * 24 * 60 * MINUTE;
         engine.set_now(Timestamp(START + day));
         let heard = Heard {
+            host: Some("claude-code"),
             event: "PostToolUse".to_owned(),
             transcript: None,
             session: format!("host-{session}"),
