@@ -38,7 +38,7 @@ pub use connect::{Unfit, connected, disconnected};
 pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, recognise};
 pub use hook::{Heard, Moment, answer as hook_answer, events as hook_events, hear};
-pub use log::Counts;
+pub use log::{Counts, session_id};
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;
 pub use reader::{Origin, Reader};

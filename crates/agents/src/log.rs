@@ -182,7 +182,7 @@ impl Log {
 }
 
 /// The session a host's id stands for: the id itself where it is a UUID, else one made of its text.
-pub(crate) fn session_id(host: &str) -> SessionId {
+pub fn session_id(host: &str) -> SessionId {
     if let Ok(id) = host.parse::<SessionId>() {
         return id;
     }

@@ -101,6 +101,11 @@ pub(crate) fn project_dir() -> Option<PathBuf> {
     env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
+/// The conversation a host started us for, as Claude Code says it to its servers.
+pub(crate) fn host_session() -> Option<String> {
+    env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|it| !it.trim().is_empty())
+}
+
 /// The token that clients of `mcp --http` must show, when a person chose one.
 pub(crate) fn mcp_token() -> Option<String> {
     env::var("WAYLORE_MCP_TOKEN").ok().filter(|it| !it.is_empty())

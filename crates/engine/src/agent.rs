@@ -1,11 +1,12 @@
-//! What an agent may do by itself. It records into the scratchpad, it points at doubts and relations; it
-//! neither makes a memory nor takes one away.
+//! What an agent may do by itself. It records into the scratchpad, it points at doubts and relations, it
+//! proposes another module map; nothing it says counts as a memory before the session was learned from or
+//! a person has looked, and it takes none away.
 
 use std::path::{Path, PathBuf};
 
 use model::{
-    Actor, Envelope, Event, Memory, MemoryType, PerMille, ProjectPath, RecordedNote, Relation,
-    RelationKind, RelationTarget, Scope, SessionEnd, SessionId, SessionStart,
+    Actor, Envelope, Event, Memory, MemoryId, MemoryType, PerMille, ProjectPath, RecordedNote,
+    Relation, RelationKind, RelationTarget, Scope, SessionEnd, SessionId, SessionStart,
 };
 use store::{Action, Batch, Change};
 
@@ -19,6 +20,8 @@ pub struct AgentSession {
     pub id: SessionId,
     /// What the client calls itself.
     pub agent: String,
+    /// The host's name for the conversation, where it says so.
+    pub host: Option<String>,
 }
 
 /// Something an agent wants remembered.
@@ -35,6 +38,8 @@ pub struct AgentNote {
 /// What was recorded. It is no memory yet.
 #[derive(Clone, Debug)]
 pub struct Noted {
+    /// The session whose scratchpad it is in.
+    pub session: SessionId,
     pub kind: MemoryType,
     pub redacted: usize,
     /// Files named that do not exist here.
@@ -46,7 +51,8 @@ const RELATED: PerMille = PerMille::new(700);
 
 impl Engine {
     /// Puts a note into the journal of the session; whether it becomes a memory is decided when the
-    /// session is learned from. Secrets are masked: nobody is there to correct the text.
+    /// session is learned from. Where the host's conversation is journalled and goes on, that is its
+    /// session. Secrets are masked: nobody is there to correct the text.
     pub async fn record_note(
         &mut self,
         session: &AgentSession,
@@ -85,19 +91,42 @@ impl Engine {
             transcript: None,
             work_unit: None,
         };
-        // A repeated beginning has the same id and counts for nothing.
-        let events = [
-            self.event(session, "start".to_owned(), Event::SessionStart(start)),
-            self.event(session, event, Event::Record(recorded)),
-        ];
+        let (id, mut events) = match self.conversation(session) {
+            Some(id) => (id, Vec::new()),
+            // A repeated beginning has the same id and counts for nothing.
+            None => (session.id, vec![self.event(session.id, "start", Event::SessionStart(start))]),
+        };
+        // Names of notes are unique within a process; others may write into the same journal.
+        let event = format!("{event} {}", session.id);
+        events.push(self.event(id, &event, Event::Record(recorded)));
         self.journal(&events).await?;
-        Ok(Noted { kind, redacted: admitted.redacted, absent })
+        Ok(Noted { session: id, kind, redacted: admitted.redacted, absent })
+    }
+
+    /// The session of the host's conversation, if that is journalled here and has not ended: a host may
+    /// go on to another conversation and leave us with the name of the last.
+    fn conversation(&self, session: &AgentSession) -> Option<SessionId> {
+        let id = agents::session_id(session.host.as_deref()?);
+        let journal = self.journalled().into_iter().find(|it| it.session == id)?;
+        (!journal.has_ended).then_some(id)
+    }
+
+    /// Notes what the host's conversation was told because it asked: no hook need say it again.
+    pub fn asked_and_told(
+        &self,
+        session: &AgentSession,
+        memories: impl Iterator<Item = MemoryId>,
+    ) -> Result<(), Error> {
+        match &session.host {
+            Some(host) => self.note_heard(host, memories),
+            None => Ok(()),
+        }
     }
 
     /// Says that the session is over.
     pub async fn end_notes(&mut self, session: &AgentSession) -> Result<(), Error> {
         let end = Event::SessionEnd(SessionEnd { outcome: None, steps: None });
-        let events = [self.event(session, "end".to_owned(), end)];
+        let events = [self.event(session.id, "end", end)];
         self.journal(&events).await
     }
 
@@ -176,7 +205,7 @@ impl Engine {
         found.ok_or_else(|| Error::NotFound { id: id.short() })
     }
 
-    fn event(&self, session: &AgentSession, id: String, event: Event) -> Envelope {
-        Envelope { id, session: session.id, at: self.now, event }
+    fn event(&self, session: SessionId, id: &str, event: Event) -> Envelope {
+        Envelope { id: id.to_owned(), session, at: self.now, event }
     }
 }

@@ -25,6 +25,8 @@ pub struct Config {
     pub folder: Option<PathBuf>,
     /// The folder the process stands in, when nobody names one.
     pub cwd: PathBuf,
+    /// The host's name for the conversation it started the process for, where it says so.
+    pub host_session: Option<String>,
 }
 
 /// One engine and the session of one process, shared by everything that answers.
@@ -57,7 +59,7 @@ impl Desk {
 
     /// Who speaks in this process.
     pub(crate) fn session(&self, agent: String) -> AgentSession {
-        AgentSession { id: self.0.session, agent }
+        AgentSession { id: self.0.session, agent, host: self.0.config.host_session.clone() }
     }
 
     /// The name of the next note.
@@ -87,12 +89,13 @@ impl Desk {
         Ok(Turn { guard })
     }
 
-    /// Closes the journal, if anything was recorded.
+    /// Closes the journal of this process, if anything was recorded in it.
     pub(crate) async fn close(&self) {
         if self.0.n_notes.load(Ordering::Relaxed) == 0 {
             return;
         }
         let session = self.session(String::new());
+        // What a host's conversation recorded ends with that.
         if let Ok(mut turn) = self.turn(async { None }).await {
             // A journal without an end is learned from as well, only later.
             let _ = turn.engine().end_notes(&session).await;

@@ -3,8 +3,6 @@
 use engine::{Engine, Error, Explained, Told, frame};
 use rmcp::model::{Resource, ResourceTemplate};
 
-use crate::tools::map;
-
 /// How an address of ours begins.
 const SCHEME: &str = "memory://";
 const MAP: &str = "memory://module-map";
@@ -32,7 +30,7 @@ pub(crate) fn templates() -> Vec<ResourceTemplate> {
 pub(crate) async fn read(engine: &Engine, address: &str) -> Result<Option<String>, Error> {
     if address == MAP {
         return match engine.module_map().await {
-            Ok(map) => Ok(Some(map::told(&map))),
+            Ok(map) => Ok(Some(map.told())),
             // It is listed, so it can be read: what it says is that there is nothing yet.
             Err(Error::Refused { what, hint }) => {
                 Ok(Some(hint.map_or_else(|| what.clone(), |it| format!("{what}; {it}"))))

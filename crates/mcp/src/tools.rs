@@ -2,7 +2,7 @@
 //! since hosts put them before every conversation.
 
 mod code;
-pub(crate) mod map;
+mod map;
 mod memory;
 mod pipeline;
 
@@ -132,7 +132,7 @@ const TOOLS: &[ToolRow] = &[
     },
     ToolRow {
         name: "update_module_map",
-        about: "Correct the name, purpose or files of a module.",
+        about: "Propose another name, purpose or more files of a module. The map changes when a person confirms it.",
         takes: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}|module"#,
         gives: "",
         writes: true,

@@ -21,8 +21,9 @@ use crate::project::{Look, Project, lock};
 use crate::sitting::Sitting;
 use crate::version::is_newer;
 use crate::wire::{
-    self, About, Code, CodeAsk, ContextAsk, Failure, FinishAsk, HookAsk, LimitAsk, PROTOCOL,
-    PrefetchAsk, RecipeAsk, RecordAsk, RequestKind, SearchAsk, StepAsk, StopAsk, ValidateAsk,
+    self, About, Code, CodeAsk, ContextAsk, Failure, FinishAsk, HookAsk, LimitAsk, MapAsk,
+    PROTOCOL, PrefetchAsk, RecipeAsk, RecordAsk, RequestKind, SearchAsk, StepAsk, StopAsk,
+    ValidateAsk,
 };
 
 /// Hits when nobody says how many, and at most.
@@ -65,10 +66,7 @@ impl Daemon {
             RequestKind::Recipe => self.recipe(line).await,
             RequestKind::Prefetch => self.prefetch(line).await,
             RequestKind::StopLimit => self.stop_limit(line).await,
-            RequestKind::ModuleMap => {
-                let what = format!("`{kind}` is not there yet in version {}", self.config.version);
-                Err(Failure::new(Code::NotAvailable, what))
-            }
+            RequestKind::ModuleMap => self.module_map(line).await,
         }
     }
 
@@ -161,24 +159,49 @@ impl Daemon {
         Ok(wire::hits(&engine.recall(&question).await?.hits))
     }
 
+    /// Of a session: what it has not heard yet.
     async fn session_context(&self, line: &str) -> Answer {
         let engine = self.open(line).await?;
         let occasion = occasion(&engine, read(line)?, None)?;
         *lock(&self.counts.asked) = Some(Instant::now());
-        Ok(wire::context(&engine.context_start(&occasion).await?))
+        Ok(wire::context(&match session(line)? {
+            Some(session) => engine.tell_start(&session, occasion).await?,
+            None => engine.context_start(&occasion).await?,
+        }))
     }
 
     async fn file_context(&self, line: &str) -> Answer {
         let engine = self.open(line).await?;
         let occasion = occasion(&engine, read(line)?, None)?;
-        Ok(wire::context(&engine.context_file(&occasion).await?))
+        Ok(wire::context(&match session(line)? {
+            Some(session) => engine.tell_file(&session, occasion).await?,
+            None => engine.context_file(&occasion).await?,
+        }))
     }
 
+    /// Whole, for it was asked for; and noted, so that nobody says it again unasked.
     async fn pipeline(&self, line: &str, stage: Pipeline) -> Answer {
         let engine = self.open(line).await?;
         let occasion = occasion(&engine, read(line)?, Some(stage))?;
         *lock(&self.counts.asked) = Some(Instant::now());
-        Ok(wire::context(&engine.context_pipeline(&occasion).await?))
+        let context = engine.context_pipeline(&occasion).await?;
+        if let Some(session) = session(line)? {
+            engine.note_context(&session, &context)?;
+        }
+        Ok(wire::context(&context))
+    }
+
+    async fn module_map(&self, line: &str) -> Answer {
+        let ask: MapAsk = read(line)?;
+        let map = self.open(line).await?.module_map().await?;
+        let Some(word) = ask.module else {
+            return Ok(wire::module_map(&map, map.named(), map.told()));
+        };
+        let Some(found) = map.find(&word) else {
+            let what = format!("no module is called `{word}`");
+            return Err(Failure::new(Code::Refused, what));
+        };
+        Ok(wire::module_map(&map, std::iter::once(found), found.told()))
     }
 
     async fn recipe(&self, line: &str) -> Answer {
@@ -354,6 +377,11 @@ fn files(engine: &Engine, given: &[String]) -> Result<Vec<ProjectPath>, Failure>
     }
     let root = engine.place.root.clone();
     given.iter().map(|it| Ok(engine.path(Path::new(it), &root)?)).collect()
+}
+
+/// The session a request is about, as what it heard is kept under.
+fn session(line: &str) -> Result<Option<String>, Failure> {
+    Ok(read::<About>(line)?.session_id.map(|it| it.to_string()))
 }
 
 fn phase(word: &str) -> Result<Phase, Failure> {

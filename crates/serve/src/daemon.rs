@@ -132,6 +132,9 @@ impl Daemon {
         };
         let has_ended = matches!(event.event, Event::SessionEnd(_));
         let engine = sitting.project.for_writing(&self.config).await?;
+        if matches!(event.event, Event::Compaction(_)) {
+            engine.forget_heard(&event.session.to_string());
+        }
         self.keep(&sitting, &engine, vec![event])?;
         if has_ended {
             self.end(&sitting);

@@ -11,13 +11,13 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 
 pub use ask::{
-    About, CodeAsk, ContextAsk, FinishAsk, HookAsk, LimitAsk, PrefetchAsk, RecipeAsk, RecordAsk,
-    SearchAsk, StepAsk, StopAsk, ValidateAsk,
+    About, CodeAsk, ContextAsk, FinishAsk, HookAsk, LimitAsk, MapAsk, PrefetchAsk, RecipeAsk,
+    RecordAsk, SearchAsk, StepAsk, StopAsk, ValidateAsk,
 };
 pub use depth::MAX_DEPTH;
 pub use reply::{
-    Code, Failure, JobWire, StatusWire, context, dependencies, hits, impact, recipe, reply_error,
-    reply_ok, stop_limit,
+    Code, Failure, JobWire, StatusWire, context, dependencies, hits, impact, module_map, recipe,
+    reply_error, reply_ok, stop_limit,
 };
 
 /// Raised when a program of before would misunderstand.

@@ -3,7 +3,6 @@
 use std::path::PathBuf;
 
 use engine::{MapEdit, MappedModule, ModuleMap, ToolKind};
-use model::Source;
 
 use super::Session;
 use crate::output::{BOLD, DIM, Output, count, visible};
@@ -99,7 +98,7 @@ async fn change(edit: EditMap, session: &mut Session<'_>) -> anyhow::Result<u8> 
             (it.module, MapEdit::Members(it.files.iter().map(path).collect::<Result<_, _>>()?))
         }
     };
-    let memory = session.engine.update_module_map(&module, edit, Source::UserTaught).await?;
+    let memory = session.engine.update_module_map(&module, edit).await?;
     let map = session.engine.module_map().await?;
     let out = session.output;
     let found = memory.modules.first().and_then(|it| map.find(it));

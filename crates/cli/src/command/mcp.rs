@@ -39,6 +39,8 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &Output) -> anyhow::R
         random: environment::random,
         folder: folder.map(|it| environment.cwd.join(it)),
         cwd: environment.cwd.clone(),
+        // Over HTTP, many conversations share one process.
+        host_session: environment::host_session().filter(|_| args.http.is_none()),
     };
     let Some(address) = args.http else {
         let incoming = Box::new(BufReader::new(std::io::stdin()));

@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, TcpStream};
 use serde_json::{Value, json};
 
 use crate::conformance::{Http, TOKEN};
-use crate::kit::Desk;
+use crate::kit::{Desk, fed};
 
 fn request(id: usize, method: &str, params: Value) -> Value {
     json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params })
@@ -118,10 +118,49 @@ fn an_agent_asks_about_the_code() {
         "{}",
         said[1]
     );
-    assert!(text(&said[3]).contains("Sells things"), "{} after {}", said[3], said[2]);
+    assert!(text(&said[2]).contains("when a person has confirmed it"), "{}", said[2]);
+    assert!(!text(&said[3]).contains("Sells things"), "nobody has looked: {}", said[3]);
     assert!(text(&said[4]).contains("no module is called"), "{}", said[4]);
     let read = said[5]["result"]["contents"][0]["text"].as_str().unwrap();
-    assert!(read.starts_with("<waylore-notes>") && read.contains("Sells things"), "{read}");
+    assert!(read.starts_with("<waylore-notes>") && !read.contains("Sells things"), "{read}");
+    let again = call(1, "update_module_map", json!({ "module": id, "description": "Sells shoes" }));
+    answers(&desk, &["mcp"], &[again]);
+    let waiting = desk.json(&["review"])["waiting"].clone();
+    assert_eq!(waiting.as_array().unwrap().len(), 1, "the last proposal counts: {waiting}");
+    assert_eq!(waiting[0]["source"], "agent_explicit", "{waiting}");
+    assert_eq!(desk.feed(&["review"], b"y").code, 0);
+    let said = answers(&desk, &["mcp"], &[call(1, "get_module_map", json!({}))]);
+    assert!(text(&said[0]).contains("Sells shoes"), "a person said yes: {}", said[0]);
+}
+
+#[test]
+fn what_the_conversation_heard_because_it_asked_is_not_told_again() {
+    let desk = Desk::new();
+    fs::write(desk.project.join("a.rs"), "fn a() {}\n").unwrap();
+    let text = "a() must not be called twice by the webhook";
+    desk.run(&["remember", "--type", "gotcha", "--file", "a.rs", text]).ends(0, "kept");
+    let event = |session: &str| {
+        let file = desk.project.join("a.rs");
+        let said = json!({ "hook_event_name": "PostToolUse", "session_id": session, "cwd": desk.project,
+            "tool_name": "Read", "tool_use_id": "t1", "tool_input": { "file_path": file } });
+        desk.feed(&["hook", "claude-code"], said.to_string().as_bytes()).out
+    };
+    let messages = [
+        handshake(),
+        call(1, "search_memory", json!({ "query": "webhook calls a() twice" })),
+        call(
+            2,
+            "record_memory",
+            json!({ "content": "The ledger is append-only", "type": "decision" }),
+        ),
+    ];
+    let input: String = messages.iter().map(|it| format!("{it}\n")).collect();
+    let mut server = desk.command(&["mcp"]);
+    server.env("CLAUDE_CODE_SESSION_ID", "11111111-2222-4333-8444-555555555555");
+    let said = fed(server, input.as_bytes());
+    assert!(said.out.contains("must not be called twice"), "{said:?}");
+    assert_eq!(event("11111111-2222-4333-8444-555555555555"), "", "it has just read that");
+    assert!(event("another").contains("must not be called twice"));
 }
 
 #[test]

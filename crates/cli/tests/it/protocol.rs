@@ -29,6 +29,7 @@ fn fits(shown: &Value, said: &Value) -> bool {
 #[test]
 fn the_document_says_what_the_daemon_does() {
     let desk = taught();
+    desk.run(&["index"]).ends(0, "indexed");
     let _running = Running::start(&desk);
     let mut line = Line::to(&desk);
     let path = workspace().join("docs/reference/protocol.md");

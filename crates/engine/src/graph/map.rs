@@ -5,6 +5,7 @@
 
 mod edits;
 mod survey;
+mod told;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -80,7 +81,8 @@ impl Engine {
             Some(Module { files, ..decode_module(id, body)? })
         };
         let modules: Vec<Module> = rows.modules.iter().filter_map(read).collect();
-        let (modules, edited) = edits::applied(modules, &self.map_edits().await?);
+        let (modules, edited) =
+            edits::applied(modules, &self.map_edits(model::Status::Live).await?);
         let counts = self.counts(&modules).await?;
         let mapped = |module: Module| MappedModule {
             n_memories: counts.get(&module.id).copied().unwrap_or_default(),

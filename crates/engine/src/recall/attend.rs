@@ -9,9 +9,9 @@ use agents::{Heard, Moment, Root};
 use model::{Kind, Memory, MemoryId, Phase, ProjectPath, SignalKind, Status};
 use observe::{Evidence, Seen, Support, shell};
 use recall::frame;
-use store::{DataDir, SessionRow, ShownLog, SightingRow, Store};
+use store::{SessionRow, SightingRow, Store};
 
-use super::context::Occasion;
+use super::context::{Context, Occasion};
 use crate::learn::uses::stamped;
 use crate::{Engine, Error};
 
@@ -44,7 +44,7 @@ impl Engine {
 
     /// As `attend`, with the memories that the text speaks of.
     pub async fn attend_to(&self, heard: &Heard) -> Result<Option<(String, Vec<MemoryId>)>, Error> {
-        let log = ShownLog::of(&DataDir::new(&self.config.data), &heard.session);
+        let log = self.shown_log(&heard.session);
         if heard.moment == (Moment::Start { compacted: true }) {
             log.clear();
         }
@@ -67,6 +67,53 @@ impl Engine {
         Ok(Some((said.text, memories)))
     }
 
+    /// What an agent should know when it begins, but for what its session has heard already. Noted as
+    /// said.
+    pub async fn tell_start(&self, session: &str, occasion: Occasion) -> Result<Context, Error> {
+        let context = self.context_start(&self.unheard(session, occasion)).await?;
+        self.note_context(session, &context)?;
+        Ok(context)
+    }
+
+    /// What an agent should know about files, but for what its session has heard already. Noted as said.
+    pub async fn tell_file(&self, session: &str, occasion: Occasion) -> Result<Context, Error> {
+        let context = self.context_file(&self.unheard(session, occasion)).await?;
+        self.note_context(session, &context)?;
+        Ok(context)
+    }
+
+    fn unheard(&self, session: &str, occasion: Occasion) -> Occasion {
+        let shown = self.shown_log(session).read();
+        let outlook = occasion.outlook && !shown.contains(OUTLOOK);
+        Occasion { already_shown: ids(&shown), outlook, ..occasion }
+    }
+
+    /// Notes that a session has heard what is in a context.
+    pub fn note_context(&self, session: &str, context: &Context) -> Result<(), Error> {
+        Ok(self.shown_log(session).add(&self.words_of(context))?)
+    }
+
+    /// Notes that a session has heard these memories: it asked for them.
+    pub fn note_heard(
+        &self,
+        session: &str,
+        memories: impl Iterator<Item = MemoryId>,
+    ) -> Result<(), Error> {
+        let words: Vec<String> = memories.flat_map(|it| self.noted(it)).collect();
+        Ok(self.shown_log(session).add(&words)?)
+    }
+
+    /// The conversation in which a session was told things is gone; they may be told again.
+    pub fn forget_heard(&self, session: &str) {
+        self.shown_log(session).clear();
+    }
+
+    fn words_of(&self, context: &Context) -> Vec<String> {
+        let ids = context.placed.iter().flat_map(|it| self.noted(it.hit.shown.memory.id));
+        let outlook = (!context.outlook.is_empty()).then(|| OUTLOOK.to_owned());
+        ids.chain(outlook).collect()
+    }
+
     async fn said_to(
         &self,
         heard: &Heard,
@@ -84,9 +131,7 @@ impl Engine {
             ..Occasion::of(Phase::Implement)
         };
         let context = self.context_start(&occasion).await?;
-        let ids = context.placed.iter().flat_map(|it| self.noted(it.hit.shown.memory.id));
-        let outlook = (!context.outlook.is_empty()).then(|| OUTLOOK.to_owned());
-        let words = ids.chain(outlook).collect();
+        let words = self.words_of(&context);
         Ok((!context.text.is_empty()).then_some(Said { text: context.text, words }))
     }
 

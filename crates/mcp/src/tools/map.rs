@@ -2,16 +2,12 @@
 
 use std::path::PathBuf;
 
-use engine::{MapEdit, MappedModule, ModuleMap, frame};
-use model::Source;
+use engine::{MapEdit, MappedModule};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
 use super::memory::path;
-use super::{Call, Said, Wrong, arguments, framed};
-
-/// How many modules are named; the rest is counted.
-const NAMED: usize = 60;
+use super::{Call, Said, Wrong, arguments};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -23,17 +19,17 @@ pub(super) async fn show(call: Call<'_>) -> Result<Said, Wrong> {
     let Show { module } = arguments(call.arguments)?;
     let map = call.engine.module_map().await?;
     let Some(word) = module else {
-        let modules: Vec<Value> = named(&map).map(module_json).collect();
-        let notes = told(&map);
+        let modules: Vec<Value> = map.named().map(module_json).collect();
+        let notes = map.told();
         let data = json!({ "notes": notes, "modules": modules });
         return Ok(Said { text: notes, data });
     };
     let Some(found) = map.find(&word) else {
-        let ids: Vec<&str> = named(&map).map(|it| it.module.id.as_str()).collect();
+        let ids: Vec<&str> = map.named().map(|it| it.module.id.as_str()).collect();
         let what = format!("no module is called `{word}`; there are: {}", ids.join(", "));
         return Err(Wrong::Refused(what));
     };
-    let notes = framed(&details(found));
+    let notes = found.told();
     let data = json!({ "notes": notes, "modules": [module_json(found)] });
     Ok(Said { text: notes, data })
 }
@@ -63,61 +59,11 @@ pub(super) async fn update(call: Call<'_>) -> Result<Said, Wrong> {
     }
     let mut ids = Vec::new();
     for edit in edits {
-        let by = Source::AgentExplicit;
-        let memory = call.engine.update_module_map(&given.module, edit, by).await?;
+        let memory = call.engine.propose_map(&call.session, &given.module, edit).await?;
         ids.push(memory.id.to_string());
     }
-    let text = "The map is corrected; a person can undo it.".to_owned();
+    let text = "Proposed. The map changes when a person has confirmed it.".to_owned();
     Ok(Said { text, data: json!({ "ids": ids }) })
-}
-
-/// The whole map as notes.
-pub(crate) fn told(map: &ModuleMap) -> String {
-    let line = |it: &MappedModule| {
-        let module = &it.module;
-        let about = match module.description.as_str() {
-            "" => String::new(),
-            about => format!(" — {}", frame::neutral(about)),
-        };
-        let needs = match module.needs.as_slice() {
-            [] => String::new(),
-            needs => format!(" (needs {})", frame::neutral(&needs.join(", "))),
-        };
-        format!("- {}{about}{needs}", frame::neutral(&module.id))
-    };
-    let mut lines: Vec<String> = named(map).map(line).collect();
-    let n_all = map.modules.iter().filter(|it| !it.module.is_test).count();
-    if n_all > lines.len() {
-        lines.push(format!("- and {} more", n_all - lines.len()));
-    }
-    lines.extend(
-        map.tools.iter().map(|it| format!("- {}: {}", it.kind.slug(), frame::neutral(&it.value))),
-    );
-    framed(&lines)
-}
-
-fn named(map: &ModuleMap) -> impl Iterator<Item = &MappedModule> {
-    map.modules.iter().filter(|it| !it.module.is_test).take(NAMED)
-}
-
-fn details(found: &MappedModule) -> Vec<String> {
-    let module = &found.module;
-    let mut res = vec![format!("- {}", frame::neutral(&module.name))];
-    if !module.description.is_empty() {
-        res.push(format!("about: {}", frame::neutral(&module.description)));
-    }
-    let rows = [
-        ("comes in at", &module.entries),
-        ("core", &module.core),
-        ("tests", &module.tests),
-        ("needs", &module.needs),
-        ("needed by", &module.needed_by),
-        ("changes with", &module.related),
-    ];
-    for (title, names) in rows.into_iter().filter(|it| !it.1.is_empty()) {
-        res.push(format!("{title}: {}", frame::neutral(&names.join(", "))));
-    }
-    res
 }
 
 fn module_json(mapped: &MappedModule) -> Value {

@@ -39,6 +39,7 @@ pub(super) async fn search(call: Call<'_>) -> Result<Said, Wrong> {
     let question =
         Question { text: given.query, files, filter, reach: None, phase, purpose, without };
     let answer = engine.recall(&question).await?;
+    engine.asked_and_told(&call.session, answer.hits.iter().map(|it| it.shown.memory.id))?;
     let lines: Vec<String> =
         answer.hits.iter().map(|it| engine.framed_note(&it.shown.memory)).collect();
     let notes = framed(&lines);
@@ -95,7 +96,7 @@ pub(super) async fn record(call: Call<'_>) -> Result<Said, Wrong> {
     }
     let data = json!({
         "recorded_in": "scratchpad",
-        "session": call.session.id.to_string(),
+        "session": noted.session.to_string(),
         "type": noted.kind.slug(),
     });
     Ok(Said { text, data })

@@ -56,6 +56,8 @@ pub(super) async fn context(call: Call<'_>) -> Result<Said, Wrong> {
     }
     (occasion.task, occasion.modules, occasion.report) = (given.task, given.modules, given.report);
     let context = call.engine.context_pipeline(&occasion).await?;
+    let told = context.placed.iter().map(|it| it.hit.shown.memory.id);
+    call.engine.asked_and_told(&call.session, told)?;
     let notes = context.text.trim_end().to_owned();
     let ids: Vec<String> =
         context.placed.iter().map(|it| it.hit.shown.memory.id.to_string()).collect();

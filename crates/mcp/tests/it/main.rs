@@ -39,6 +39,7 @@ fn answers(input: Vec<u8>) -> Vec<Value> {
         random: || [7; 10],
         folder: None,
         cwd: PathBuf::from("/"),
+        host_session: None,
     };
     let sheet = Sheet::default();
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -54,6 +54,13 @@ pub struct CodeAsk {
     pub depth: Option<u32>,
 }
 
+/// The parts of the project, or one of them.
+#[derive(Debug, Deserialize)]
+pub struct MapAsk {
+    #[serde(default)]
+    pub module: Option<String>,
+}
+
 /// How a task of this kind is done.
 #[derive(Debug, Deserialize)]
 pub struct RecipeAsk {

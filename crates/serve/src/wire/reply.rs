@@ -1,7 +1,8 @@
 //! What is answered.
 
 use engine::{
-    Context, Dependency, Freshness, Hit, Impact, Mention, RecipeFound, StopLimit, Symbol,
+    Context, Dependency, Freshness, Hit, Impact, MappedModule, Mention, ModuleMap, RecipeFound,
+    StopLimit, Symbol,
 };
 use model::{Memory, RecipeStep, closed};
 use serde::Serialize;
@@ -15,7 +16,6 @@ closed! {
         TooDeep = "too_deep",
         UnknownEvent = "unknown_event",
         UnknownRequest = "unknown_request",
-        NotAvailable = "not_available",
         NoProject = "no_project",
         UnknownSession = "unknown_session",
         Refused = "refused",
@@ -115,6 +115,37 @@ pub fn dependencies(it: &Dependency) -> Value {
         "needed": it.mentions.iter().map(mention).collect::<Vec<_>>(),
         "memories": [],
         "freshness": freshness(&it.freshness),
+    })
+}
+
+/// Modules of the map, the project's tools, and both as a text for an agent.
+pub fn module_map<'a>(
+    map: &ModuleMap,
+    modules: impl Iterator<Item = &'a MappedModule>,
+    text: String,
+) -> Value {
+    let module = |it: &MappedModule| {
+        let module = &it.module;
+        json!({
+            "id": module.id,
+            "name": module.name,
+            "root": module.root,
+            "description": module.description,
+            "entries": module.entries,
+            "core": module.core,
+            "tests": module.tests,
+            "needs": module.needs,
+            "needed_by": module.needed_by,
+            "n_files": module.files.len(),
+            "n_memories": it.n_memories,
+        })
+    };
+    let tool = |it: &engine::Tool| json!({ "kind": it.kind.slug(), "value": it.value });
+    json!({
+        "modules": modules.map(module).collect::<Vec<_>>(),
+        "tools": map.tools.iter().map(tool).collect::<Vec<_>>(),
+        "text": text,
+        "memories": [],
     })
 }
 

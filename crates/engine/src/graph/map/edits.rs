@@ -4,13 +4,15 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use ::graph::Module;
-use model::{Actor, Kind, MAX_LABEL, Memory, MemoryType, ProjectPath, Scope, Source, clean_label};
-use store::{Action, Change, Filter};
+use model::{
+    Actor, Kind, MAX_LABEL, Memory, MemoryType, ProjectPath, Scope, Source, Status, clean_label,
+};
+use store::{Action, Batch, Change, Filter};
 
 use super::{MappedModule, ModuleMap};
 use crate::admit::{self, OnSecret};
 use crate::change::{by_user, reword};
-use crate::{Engine, Error, Reach};
+use crate::{AgentSession, Engine, Error, Reach};
 
 /// What is to be said about a module.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,13 +45,29 @@ impl MapEdit {
 }
 
 impl Engine {
-    /// Says something about a module; what was said about the same before is replaced. `by` is who says
-    /// so. Returns the memory that holds it.
-    pub async fn update_module_map(
+    /// A person says something about a module; what was said about the same before is replaced. Returns
+    /// the memory that holds it.
+    pub async fn update_module_map(&mut self, id: &str, edit: MapEdit) -> Result<Memory, Error> {
+        self.state(id, edit, None).await
+    }
+
+    /// An agent says something about a module. It waits for a person's review, and until then the map
+    /// stays as it is. What the agent proposed before about the same is replaced.
+    pub async fn propose_map(
+        &mut self,
+        session: &AgentSession,
+        id: &str,
+        edit: MapEdit,
+    ) -> Result<Memory, Error> {
+        let agent = Actor::Agent(admit::masked(&session.agent, MAX_LABEL));
+        self.state(id, edit, Some(agent)).await
+    }
+
+    async fn state(
         &mut self,
         id: &str,
         edit: MapEdit,
-        by: Source,
+        agent: Option<Actor>,
     ) -> Result<Memory, Error> {
         self.refuse_closed()?;
         let map = self.module_map().await?;
@@ -57,12 +75,14 @@ impl Engine {
         let (content, files) = said(&mapped.module, &edit)?;
         let content = admit::content(&content, OnSecret::Refuse)?.text;
         let notebook = self.notebook(Reach::Project).await?;
+        let status = if agent.is_some() { Status::NeedsReview } else { Status::Live };
         let mine = |it: &&Memory| {
-            it.tags.iter().any(|tag| tag == edit.tag()) && it.modules.contains(&mapped.module.id)
+            let is_own = agent.as_ref().is_none_or(|agent| it.created_by == *agent);
+            let is_same = it.tags.iter().any(|tag| tag == edit.tag());
+            is_own && is_same && it.modules.contains(&mapped.module.id)
         };
-        let known = self.map_edits().await?;
-        let known = known.iter().find(|it| mine(it)).cloned();
-        if let Some(before) = known {
+        let known = self.map_edits(status).await?.iter().find(|it| mine(it)).cloned();
+        let (memory, change) = if let Some(before) = known {
             let mut after = before.clone();
             reword(&mut after, content);
             after.files = match &edit {
@@ -77,36 +97,51 @@ impl Engine {
             if after == before && !matches!(edit, MapEdit::Members(_)) {
                 return Ok(before);
             }
-            return self.replace(&notebook, Action::Edit, after).await;
-        }
-        let mut fresh = self.draft(Reach::Project, MemoryType::Core(Kind::ModuleInsight), &content);
-        fresh.scope = Scope::Module;
-        fresh.source = by;
-        fresh.flags.user_verified = by == Source::UserTaught;
-        if by != Source::UserTaught {
-            fresh.created_by = Actor::Agent("map".to_owned());
-        }
-        fresh.tags = vec![TAG.to_owned(), edit.tag().to_owned()];
-        fresh.modules = vec![mapped.module.id.clone()];
-        fresh.files = files;
-        fresh.flags.needs_review = promote::instruction_like(&content).is_some();
-        // What somebody called a thing does not fade.
-        fresh.flags.pinned = false;
-        fresh.half_life_days = Some(10_000);
-        let memory_id = fresh.id;
-        let batch = by_user(Action::Remember, self.now, vec![Change::Insert(Box::new(fresh))]);
+            after.updated_at = self.now;
+            (after.id, Change::Replace(Box::new(after)))
+        } else {
+            let fresh = self.statement(&content, files, &edit, &mapped.module.id, agent.as_ref());
+            (fresh.id, Change::Insert(Box::new(fresh)))
+        };
+        let is_new = matches!(change, Change::Insert(_));
+        let action = if is_new { Action::Remember } else { Action::Edit };
+        let actor = agent.unwrap_or(Actor::User);
+        let batch = Batch { actor, ..by_user(action, self.now, vec![change]) };
         self.write(&notebook.store, batch).await?;
-        let saved = notebook.store.get(memory_id).await?;
-        saved.ok_or_else(|| Error::NotFound { id: memory_id.short() })
+        let saved = notebook.store.get(memory).await?;
+        saved.ok_or_else(|| Error::NotFound { id: memory.short() })
     }
 
-    /// Everything that was said about the map, oldest first.
-    pub(super) async fn map_edits(&self) -> Result<Vec<Memory>, Error> {
-        let filter = Filter {
-            tag: Some(TAG.to_owned()),
-            statuses: vec![model::Status::Live],
-            ..Filter::standing(MOST)
-        };
+    /// A memory that says something about a module.
+    fn statement(
+        &self,
+        content: &str,
+        files: Vec<ProjectPath>,
+        edit: &MapEdit,
+        module: &str,
+        agent: Option<&Actor>,
+    ) -> Memory {
+        let mut res = self.draft(Reach::Project, MemoryType::Core(Kind::ModuleInsight), content);
+        res.scope = Scope::Module;
+        res.flags.user_verified = agent.is_none();
+        res.flags.needs_review = agent.is_some() || promote::instruction_like(content).is_some();
+        if let Some(agent) = agent {
+            res.source = Source::AgentExplicit;
+            res.created_by = agent.clone();
+        }
+        res.tags = vec![TAG.to_owned(), edit.tag().to_owned()];
+        res.modules = vec![module.to_owned()];
+        res.files = files;
+        // What somebody called a thing does not fade.
+        res.flags.pinned = false;
+        res.half_life_days = Some(10_000);
+        res
+    }
+
+    /// Everything of this status that was said about the map, oldest first.
+    pub(super) async fn map_edits(&self, status: Status) -> Result<Vec<Memory>, Error> {
+        let filter =
+            Filter { tag: Some(TAG.to_owned()), statuses: vec![status], ..Filter::standing(MOST) };
         let found = self.list(&filter, Some(Reach::Project)).await?;
         let mut res: Vec<Memory> = found.into_iter().map(|it| it.memory).collect();
         res.sort_by_key(|it| (it.updated_at, it.id));
