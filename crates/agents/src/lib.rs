@@ -11,6 +11,7 @@ mod answer;
 mod args;
 mod log;
 mod name;
+mod notes;
 mod patch;
 mod path;
 

@@ -9,6 +9,7 @@ use model::{
 use serde_json::Value;
 use uuid::Uuid;
 
+use crate::notes::without_notes;
 use crate::path::Root;
 use crate::{answer, args, name};
 
@@ -126,7 +127,7 @@ impl Log {
     }
 
     pub(crate) fn hear(&mut self, id: &str, text: &str, interrupts: bool) {
-        let text = speech(text);
+        let text = speech(&without_notes(text));
         if interrupts || !text.trim().is_empty() {
             self.push(id, Event::UserMessage(UserMessage { text, interrupts }));
         }
@@ -151,6 +152,7 @@ impl Log {
     /// The answer to a call; one that was never seen is an answer of an unknown tool.
     pub(crate) fn answer(&mut self, call_id: &str, ok: bool, rejected: bool, text: &str) {
         let tool = self.open.remove(call_id).unwrap_or(Tool::Other);
+        let text = &*without_notes(text);
         let result = ToolResult {
             call_id: call_id.to_owned(),
             ok,

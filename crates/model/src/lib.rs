@@ -57,8 +57,8 @@ pub use session::{
 };
 pub use signal::{DropReason, SignalKind, SignalRow};
 pub use text::{
-    MAX_CITATION, MAX_CONTENT, MAX_LABEL, TextError, clean_label, clean_text, fingerprint,
-    is_invisible,
+    MAX_CITATION, MAX_CONTENT, MAX_LABEL, NOTES_TAG, TextError, clean_label, clean_text,
+    fingerprint, is_invisible,
 };
 pub use time::{Hlc, Timestamp};
 pub use tool::{External, Tool, ToolKind, ToolRow, Touch};

@@ -1,5 +1,7 @@
 //! What text may enter: UTF-8 without NUL, within its size, titles without direction tricks.
 
+/// The tag that sets notes of ours apart from everything else that a model reads.
+pub const NOTES_TAG: &str = "waylore-notes";
 /// The longest `content` of a memory, in bytes.
 pub const MAX_CONTENT: usize = 2048;
 /// The longest `citation`, in characters.

@@ -9,7 +9,7 @@ pub const FOOT: &str = "</waylore-notes>";
 
 /// The tags with which we, hosts and models set text apart. None of them reaches a model from a note.
 const TAGS: &[&str] = &[
-    "waylore-notes",
+    model::NOTES_TAG,
     "system-reminder",
     "function_calls",
     "function_results",
@@ -91,6 +91,12 @@ mod tests {
     fn check(text: &str, expect: Expect) {
         let note = Note { label: "GOTCHA", text, id: "0badcafe", remarks: &[] };
         expect.assert_eq(&line(&note));
+    }
+
+    #[test]
+    fn a_block_stands_between_the_tags_of_notes() {
+        assert!(HEAD.starts_with(&format!("<{}>\n", model::NOTES_TAG)));
+        assert_eq!(FOOT, format!("</{}>", model::NOTES_TAG));
     }
 
     #[test]
