@@ -82,6 +82,11 @@ pub(crate) fn claude_folder() -> Option<PathBuf> {
     env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
+/// Where a host keeps its settings, when this variable tells it to keep them elsewhere.
+pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
+    env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute())
+}
+
 /// How long a hook may take at any moment, for those who would rather wait: a machine may be slow.
 pub(crate) fn patience() -> Option<std::time::Duration> {
     let millis = env::var("WAYLORE_HOOK_PATIENCE_MS").ok()?.parse().ok()?;

@@ -27,31 +27,92 @@ const ENDINGS: &[&str] = &["jsonl", "json", "traj", "md", "ndjson", DATABASE];
 /// How the name of a database of sessions ends.
 pub const DATABASE: &str = "db";
 
-/// The files a host keeps for a project, by where each of them puts its sessions. Whether a session
-/// is really of the project, its first records say.
-pub fn transcripts(home: &Path, root: &Path) -> Vec<Transcript> {
-    let root_text = root.to_string_lossy();
-    let dashed: String =
-        root_text.chars().map(|it| if it.is_ascii_alphanumeric() { it } else { '-' }).collect();
-    let name = root.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
+/// Where a host keeps its sessions.
+struct Keeper {
+    /// The variable with which a person moves them, and the folder below what it names.
+    moved: (&'static str, &'static str),
+    /// The folder below the home directory where they are otherwise.
+    usual: &'static str,
+    /// The folder of sessions in either.
+    sessions: &'static str,
+    how: How,
+}
+
+/// How a host tells the sessions of a project apart.
+enum How {
+    /// By folders that are named like the path of the project, without its punctuation.
+    Dashed,
+    /// By folders that are named like the project, with this one inside.
+    Named(&'static str),
+    /// Not by where they lie.
+    Mixed,
+    /// In databases of this name.
+    Rows(&'static str),
+}
+
+#[rustfmt::skip]
+const KEEPERS: &[Keeper] = &[
+    keeper(("CLAUDE_CONFIG_DIR", ""),       ".claude",               "projects",      How::Dashed),
+    keeper(("CODEX_HOME", ""),              ".codex",                "sessions",      How::Mixed),
+    keeper(("COPILOT_HOME", ""),            ".copilot",              "session-state", How::Mixed),
+    keeper(("GEMINI_CLI_HOME", ".gemini"),  ".gemini",               "tmp",           How::Named("chats")),
+    keeper(("XDG_DATA_HOME", "opencode"),   ".local/share/opencode", "",              How::Rows("opencode")),
+];
+
+const fn keeper(
+    moved: (&'static str, &'static str),
+    usual: &'static str,
+    sessions: &'static str,
+    how: How,
+) -> Keeper {
+    Keeper { moved, usual, sessions, how }
+}
+
+/// The files that hosts keep for a project, by where each of them puts its sessions; `variable` looks
+/// into the environment. Whether a session is really of the project, its first records say.
+pub fn transcripts(
+    home: &Path,
+    variable: &dyn Fn(&str) -> Option<PathBuf>,
+    root: &Path,
+) -> Vec<Transcript> {
     let mut acc = Vec::new();
-    // A host started in a folder of the project has a folder of its own, with a longer name.
-    for folder in folders(&home.join(".claude/projects")) {
-        let its_name =
-            folder.file_name().map(|it| it.to_string_lossy().into_owned()).unwrap_or_default();
-        if its_name == dashed || its_name.starts_with(&format!("{dashed}-")) {
-            walk(&mut acc, &folder, 0);
-        }
-    }
-    walk(&mut acc, &home.join(".codex/sessions"), 0);
-    walk(&mut acc, &home.join(".copilot/session-state"), 0);
-    walk(&mut acc, &home.join(".gemini/tmp").join(&name).join("chats"), 0);
-    let database = home.join(".local/share/opencode/opencode.db");
-    if database.is_file() {
-        acc.push(named(database));
+    for it in KEEPERS {
+        let (name, below) = it.moved;
+        let folder = variable(name).map_or_else(|| home.join(it.usual), |it| it.join(below));
+        kept(&mut acc, &folder.join(it.sessions), &it.how, root);
     }
     acc.sort();
     acc
+}
+
+fn kept(acc: &mut Vec<Transcript>, folder: &Path, how: &How, root: &Path) {
+    let text = |it: Option<&std::ffi::OsStr>| {
+        it.map(|it| it.to_string_lossy().into_owned()).unwrap_or_default()
+    };
+    match how {
+        How::Mixed => walk(acc, folder, 0),
+        How::Named(inside) => walk(acc, &folder.join(text(root.file_name())).join(inside), 0),
+        How::Dashed => {
+            let dash = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
+            let dashed: String = root.to_string_lossy().chars().map(dash).collect();
+            // A host started in a folder of the project has a folder of its own, with a longer name.
+            for folder in folders(folder) {
+                let name = text(folder.file_name());
+                if name == dashed || name.starts_with(&format!("{dashed}-")) {
+                    walk(acc, &folder, 0);
+                }
+            }
+        }
+        How::Rows(named_so) => {
+            let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+            let is_one = |it: &PathBuf| {
+                text(it.file_stem()).starts_with(named_so)
+                    && it.extension().is_some_and(|it| it == DATABASE)
+                    && it.is_file()
+            };
+            acc.extend(entries.map(|it| it.path()).filter(is_one).map(named));
+        }
+    }
 }
 
 /// Transcripts at a path that was given: the file itself, or what lies below the folder.
@@ -143,7 +204,8 @@ mod tests {
         put(".gemini/tmp/shop/chats/session-1.json");
         put(".gemini/tmp/other/chats/session-2.json");
         put(".local/share/opencode/opencode.db");
-        let found = transcripts(home.path(), Path::new("/home/user/shop"));
+        put(".local/share/opencode/other.db");
+        let found = transcripts(home.path(), &|_| None, Path::new("/home/user/shop"));
         let show = |it: &Transcript| {
             let path = it.path.strip_prefix(home.path()).unwrap().display().to_string();
             format!("{path} {}", it.subagent.as_deref().unwrap_or("–"))
@@ -161,6 +223,22 @@ mod tests {
                 ".local/share/opencode/opencode.db –",
             ]
         );
+    }
+
+    #[test]
+    fn sessions_that_a_person_moved_are_found_there() {
+        let home = tempfile::tempdir().unwrap();
+        for (folder, file) in
+            [(".local/share/opencode", "opencode.db"), ("data/opencode", "opencode.db")]
+        {
+            fs::create_dir_all(home.path().join(folder)).unwrap();
+            fs::write(home.path().join(folder).join(file), "").unwrap();
+        }
+        let data = home.path().join("data");
+        let moved = |it: &str| (it == "XDG_DATA_HOME").then(|| data.clone());
+        let found = transcripts(home.path(), &moved, Path::new("/home/user/shop"));
+        let paths: Vec<&Path> = found.iter().map(|it| it.path.as_path()).collect();
+        assert_eq!(paths, [data.join("opencode/opencode.db")]);
     }
 
     #[test]

@@ -104,7 +104,7 @@ fn find(args: &LearnArgs, session: &Session<'_>) -> anyhow::Result<Vec<Transcrip
         let message = "there is no home directory to look for transcripts in".to_owned();
         return Err(Failure { kind: Kind::Environment, message, hint }.into());
     };
-    let mut res = session.engine.transcripts(home);
+    let mut res = session.engine.transcripts(home, &environment::folder);
     res.extend(session.engine.journals());
     Ok(res)
 }

@@ -49,9 +49,14 @@ impl Journalled {
 }
 
 /// Where the host keeps its own log of a journalled session, when that is still there.
-pub(super) fn transcript_of(journal: &Path) -> Option<PathBuf> {
-    let named = beginnings(journal).into_iter().filter_map(|it| it.transcript);
-    named.map(PathBuf::from).find(|it| it.is_file())
+pub(super) fn transcript_of(journal: &Path) -> Option<Transcript> {
+    let log = |it: SessionStart| {
+        let path = it.transcript.map(PathBuf::from).filter(|it| it.is_file())?;
+        let is_database = path.extension().is_some_and(|it| it == source::DATABASE);
+        let session = it.host_session.filter(|_| is_database);
+        Some(Transcript { path, subagent: None, session })
+    };
+    beginnings(journal).into_iter().find_map(log)
 }
 
 /// The folder in which a journalled session was started, whichever project it is of.
@@ -77,9 +82,22 @@ fn beginnings(journal: &Path) -> Vec<SessionStart> {
     text.lines().filter_map(start).collect()
 }
 
-/// The logs of those that a session started: Claude Code keeps them in a folder named like its own.
-fn beside(transcript: &Path) -> Vec<Transcript> {
-    source::transcripts_at(&transcript.with_extension("").join("subagents")).unwrap_or_default()
+/// The logs of those that a session started: in the same database, or, as Claude Code keeps them, in a
+/// folder named like its own.
+fn beside(transcript: &Transcript) -> Vec<Transcript> {
+    let Some(session) = &transcript.session else {
+        let folder = transcript.path.with_extension("").join("subagents");
+        return source::transcripts_at(&folder).unwrap_or_default();
+    };
+    let all = store::host_sessions(&transcript.path).unwrap_or_default();
+    all.into_iter()
+        .filter(|it| it.parent.as_ref() == Some(session))
+        .map(|it| Transcript {
+            path: transcript.path.clone(),
+            subagent: Some(it.id.clone()),
+            session: Some(it.id),
+        })
+        .collect()
 }
 
 impl Engine {

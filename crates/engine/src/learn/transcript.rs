@@ -1,6 +1,6 @@
 //! Transcripts: found, recognised, and folded piece by piece.
 
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use agents::{Counts, Cutter, Dialect, Origin, Reader, recognise};
 use model::{Envelope, Event, Timestamp};
@@ -35,13 +35,17 @@ pub(super) struct Start {
 }
 
 impl Engine {
-    /// The transcripts of this project that hosts keep below `home`, oldest first. Those that were
-    /// started somewhere else are left out.
-    pub fn transcripts(&self, home: &Path) -> Vec<Transcript> {
+    /// The transcripts of this project that hosts keep below `home`, or where the environment says,
+    /// oldest first. Those that were started somewhere else are left out.
+    pub fn transcripts(
+        &self,
+        home: &Path,
+        variable: &dyn Fn(&str) -> Option<PathBuf>,
+    ) -> Vec<Transcript> {
         let root = self.place.root.to_string_lossy().into_owned();
         let own =
             |it: &Start| it.cwd.as_deref().is_none_or(|cwd| Path::new(cwd).starts_with(&root));
-        let (found, _) = opened(source::transcripts(home, &self.place.root));
+        let (found, _) = opened(source::transcripts(home, variable, &self.place.root));
         sorted(found, own)
     }
 
@@ -50,18 +54,25 @@ impl Engine {
         &self,
         transcript: &Transcript,
     ) -> Result<Option<TranscriptRead>, Error> {
-        if let Some(session) = &transcript.session {
-            return self.read_session(&transcript.path, session);
+        if transcript.session.is_some() {
+            return self.read_log(transcript);
         }
         let Some(start) = start(transcript) else { return Ok(None) };
         if start.dialect == Dialect::Journal
             && let Some(fuller) = journal::transcript_of(&transcript.path)
-            && let Some(read) =
-                self.read_one(&Transcript { path: fuller, subagent: None, session: None })?
+            && let Some(read) = self.read_log(&fuller)?
         {
             return read_beside(transcript, read).map(Some);
         }
         self.read_one(transcript)
+    }
+
+    /// Reads what a host wrote: one session of a database, or a file.
+    fn read_log(&self, transcript: &Transcript) -> Result<Option<TranscriptRead>, Error> {
+        match &transcript.session {
+            Some(session) => self.read_session(&transcript.path, session),
+            None => self.read_one(transcript),
+        }
     }
 
     fn read_one(&self, transcript: &Transcript) -> Result<Option<TranscriptRead>, Error> {
@@ -166,7 +177,7 @@ fn opened(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error>) {
 }
 
 /// Transcripts at paths that were given, oldest first, whichever project they are of.
-pub fn transcripts_in(paths: &[std::path::PathBuf]) -> Result<Vec<Transcript>, Error> {
+pub fn transcripts_in(paths: &[PathBuf]) -> Result<Vec<Transcript>, Error> {
     let mut acc = Vec::new();
     for path in paths {
         acc.extend(source::transcripts_at(path)?);
