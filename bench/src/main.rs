@@ -4,6 +4,7 @@
 #![expect(clippy::print_stdout, reason = "the table is the output")]
 #![expect(clippy::cast_precision_loss, reason = "sizes become rates for people to read")]
 
+mod beginning;
 mod clock;
 mod crowd;
 mod embed;
@@ -35,6 +36,7 @@ const BENCHES: &[Bench] = &[
     Bench { name: "recall", run: recall::run },
     Bench { name: "observe", run: observing::run },
     Bench { name: "hook", run: hook::run },
+    Bench { name: "init", run: beginning::run },
 ];
 
 /// Only when asked for by name: minutes of work, gigabytes of room, or a repository to be named.
