@@ -18,10 +18,9 @@ mod path;
 mod dialect;
 mod reader;
 
-mod connect;
-mod hook;
+mod heard;
+mod host;
 mod rules;
-mod server;
 mod spans;
 
 mod aider;
@@ -35,16 +34,15 @@ mod opencode;
 mod specstory;
 mod swe_agent;
 
-pub use connect::{Unfit, connected, disconnected};
 pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, recognise};
-pub use hook::{Heard, Moment, answer as hook_answer, events as hook_events, hear};
+pub use heard::{Heard, Moment, with_event};
+pub use host::{Base, FilePlace, HOSTS, Host, Plugin, SettingsFile, Setup, Speech, Unfit, host};
 pub use log::{Counts, session_id};
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;
 pub use reader::{Origin, Reader};
 pub use rules::{RULE_FILES, RuleFile, Statement, rule_file, statements};
-pub use server::{plugin, registered, unregistered};
 pub use time::parse_time;
 
 #[cfg(test)]

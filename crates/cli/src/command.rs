@@ -255,8 +255,8 @@ pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> a
     match &command {
         Command::Completions(args) => return completions::run(args, output),
         Command::Licenses(_) => return Ok(licenses::run(output)),
-        Command::Connect(args) => return connect::connect(args, output),
-        Command::Disconnect(args) => return connect::disconnect(args, output),
+        Command::Connect(args) => return connect::connect(args, global, output),
+        Command::Disconnect(args) => return connect::disconnect(args, global, output),
         _ => {}
     }
     if command.replaces_files() {

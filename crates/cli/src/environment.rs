@@ -77,11 +77,6 @@ pub(crate) fn now() -> Timestamp {
     })
 }
 
-/// Where Claude Code keeps its settings, when it was told to keep them elsewhere.
-pub(crate) fn claude_folder() -> Option<PathBuf> {
-    env::var_os("CLAUDE_CONFIG_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
-}
-
 /// Where a host keeps its settings, when this variable tells it to keep them elsewhere.
 pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute())

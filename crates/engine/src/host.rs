@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::{Unfit, connected, disconnected, registered, unregistered};
+use agents::{SettingsFile, Setup, Unfit};
 use store::write_private;
 
 use crate::Error;
@@ -24,52 +24,30 @@ impl HostChange {
     }
 }
 
-/// What connecting would change. `program` is the absolute path of what the host is to run.
-pub fn connect_plan(settings: &Path, program: &str) -> Result<HostChange, Error> {
-    added(settings, |text| connected(text, program))
-}
-
-/// What registering our server would change.
-pub fn register_plan(settings: &Path, program: &str) -> Result<HostChange, Error> {
-    added(settings, |text| registered(text, program))
-}
-
-fn added(
-    settings: &Path,
-    edit: impl Fn(&str) -> Result<String, Unfit>,
+/// What connecting would change in a file of a host's settings.
+pub fn connect_plan(
+    file: &SettingsFile,
+    path: &Path,
+    setup: &Setup<'_>,
 ) -> Result<HostChange, Error> {
-    let before = read(settings)?;
+    let before = read(path)?;
     let text = before.clone().unwrap_or_default();
-    let after = edit(&text).map_err(|it| unfit(settings, &it))?;
-    Ok(HostChange { path: settings.to_owned(), before, after: Some(after) })
+    let after = (file.with)(&text, setup).map_err(|it| unfit(path, &it))?;
+    Ok(HostChange { path: path.to_owned(), before, after: Some(after) })
 }
 
 /// What disconnecting would change: back to the bytes from before when nobody has touched the file
-/// since, otherwise only our entries go.
-pub fn disconnect_plan(settings: &Path, kept: &Path) -> Result<HostChange, Error> {
-    removed(settings, kept, disconnected)
-}
-
-/// What taking our server out would change, in the same way.
-pub fn unregister_plan(settings: &Path, kept: &Path) -> Result<HostChange, Error> {
-    removed(settings, kept, unregistered)
-}
-
-fn removed(
-    settings: &Path,
-    kept: &Path,
-    edit: impl Fn(&str) -> Result<String, Unfit>,
-) -> Result<HostChange, Error> {
-    let before = read(settings)?;
-    let path = settings.to_owned();
-    let Some(text) = before.clone() else {
-        return Ok(HostChange { path, before: None, after: None });
-    };
+/// since, otherwise only what is ours goes.
+pub fn disconnect_plan(file: &SettingsFile, path: &Path, kept: &Path) -> Result<HostChange, Error> {
+    let before = read(path)?;
+    let change = |before, after| Ok(HostChange { path: path.to_owned(), before, after });
+    let Some(text) = before.clone() else { return change(None, None) };
     if read(&written(kept))?.as_ref() == Some(&text) {
-        return Ok(HostChange { path, before, after: read(&original(kept))? });
+        return change(before, read(&original(kept))?);
     }
-    let after = edit(&text).map_err(|it| unfit(settings, &it))?;
-    Ok(HostChange { path, before, after: Some(after) })
+    let after = (file.without)(&text).map_err(|it| unfit(path, &it))?;
+    let is_gone = after.is_empty() && !text.is_empty();
+    change(before, (!is_gone).then_some(after))
 }
 
 /// Makes a change. When connecting, `kept` is the folder that keeps the bytes from before and ours.
@@ -127,10 +105,9 @@ fn unreadable(path: &Path, error: &std::io::Error) -> Error {
 
 fn unfit(path: &Path, why: &Unfit) -> Error {
     let what = match why {
-        Unfit::NotJson(why) => format!("`{}` is not what it should be: {why}", path.display()),
-        Unfit::OddHooks => format!("the `hooks` in `{}` are not in a form we know", path.display()),
-        Unfit::OddServers => {
-            format!("the `mcpServers` in `{}` are not in a form we know", path.display())
+        Unfit::Unreadable(why) => format!("`{}` is not what it should be: {why}", path.display()),
+        Unfit::Odd(part) => {
+            format!("the `{part}` in `{}` are not in a form we know", path.display())
         }
         Unfit::NameTaken => format!("another server is called `waylore` in `{}`", path.display()),
     };

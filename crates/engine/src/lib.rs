@@ -50,9 +50,7 @@ pub use doctor::{Check, Health};
 pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
-pub use host::{
-    HostChange, change_host, connect_plan, disconnect_plan, register_plan, unregister_plan,
-};
+pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
     Dropped, Explained, Journalled, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness,
@@ -82,14 +80,14 @@ pub use ::recall::decide::{Ground, Withheld};
 pub use ::recall::{
     Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,
 };
-pub use agents::{Heard, Moment, hear, hook_answer, hook_events, plugin as host_plugin};
+pub use agents::{FilePlace, HOSTS, Heard, Host, Moment, SettingsFile, Setup, host, with_event};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,
     TextApi, TextConfig, TextProbe, ollama,
 };
 pub use promote::instruction_like;
-pub use source::{Place, PlaceKind, Transcript};
+pub use source::{Place, PlaceKind, Transcript, locate};
 pub use store::Error as StoreError;
 pub use store::{
     Backup, Contents, ENCRYPTION_AVAILABLE, Entry, Filter, Finding, Key, SessionRow, SightingRow,

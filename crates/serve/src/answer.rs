@@ -89,7 +89,8 @@ impl Daemon {
     async fn hook(self: &Arc<Self>, ask: &HookAsk<'_>) -> Answer {
         let message = ask.message.get().as_bytes();
         let silent = || Ok(json!({ "text": null, "version": self.config.version }));
-        let Some(heard) = engine::hear(message).filter(|_| ask.host == "claude-code") else {
+        let host = engine::host(&ask.host);
+        let Some((host, heard)) = host.and_then(|it| Some((it, it.hear(message)?))) else {
             return Err(Failure::new(Code::Malformed, "it is no message of a host that is known"));
         };
         let project = self.project(Path::new(&heard.cwd)).await?;
@@ -98,7 +99,7 @@ impl Daemon {
             return silent();
         }
         let root = project.root.to_string_lossy();
-        let events = engine::hook_events(message, Some(&root), (self.config.now)());
+        let events = host.events(message, Some(&root), (self.config.now)());
         let Some(first) = events.first() else { return silent() };
         let (sitting, _) = self.sittings.begin(first.session, &project);
         let is_subagent = matches!(&first.event, Event::SessionStart(it) if it.parent.is_some());

@@ -2,14 +2,15 @@
 
 use std::path::{Path, PathBuf};
 
-use clap::ValueEnum;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::{
-    HostChange, change_host, connect_plan, disconnect_plan, host_plugin, register_plan,
-    unregister_plan, write_private,
+    FilePlace, HOSTS, Host, HostChange, SettingsFile, Setup, change_host, connect_plan,
+    disconnect_plan, write_private,
 };
 use serde_json::json;
 
 use super::shared::{agreed, confirmed};
+use crate::Global;
 use crate::environment::{self, Environment};
 use crate::failure::{Failure, Kind, usage};
 use crate::output::{DIM, GOOD, Output};
@@ -40,8 +41,11 @@ pub(crate) struct DisconnectArgs {
 #[derive(clap::Args, Debug)]
 struct WhichHost {
     /// The host
-    #[arg(value_name = "HOST")]
-    host: Host,
+    #[arg(value_name = "HOST", value_parser = host_name())]
+    host: &'static Host,
+    /// Whose settings: yours, or those of this project, for everybody who works on it; what is run is then looked up by its name
+    #[arg(long, value_name = "SCOPE", value_enum, default_value_t = Scope::User)]
+    scope: Scope,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
@@ -50,72 +54,144 @@ struct WhichHost {
     dry_run: bool,
 }
 
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum Host {
-    ClaudeCode,
+#[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    User,
+    Project,
 }
 
-impl Host {
-    const fn slug(self) -> &'static str {
-        match self {
-            Self::ClaudeCode => "claude-code",
-        }
-    }
-
-    /// The file with the person's own settings, and the one with their MCP servers.
-    fn files(self, environment: &Environment) -> anyhow::Result<(PathBuf, PathBuf)> {
-        match self {
-            Self::ClaudeCode => {
-                let own = environment::claude_folder();
-                let base = own.clone().or_else(|| environment.home.clone());
-                let base = base.ok_or_else(|| Failure {
-                    kind: Kind::Environment,
-                    message: "there is no home directory with settings of Claude Code".to_owned(),
-                    hint: Some("set CLAUDE_CONFIG_DIR to their folder".to_owned()),
-                })?;
-                let folder = own.unwrap_or_else(|| base.join(".claude"));
-                Ok((folder.join("settings.json"), base.join(".claude.json")))
-            }
-        }
-    }
+/// The names of hosts on a command line.
+pub(super) fn host_name() -> impl TypedValueParser<Value = &'static Host> {
+    let named = |it: &'static Host| PossibleValue::new(it.name).aliases(it.aliases);
+    PossibleValuesParser::new(HOSTS.iter().map(named))
+        .map(|it| engine::host(&it).expect("only names of hosts are possible"))
 }
 
-/// The folders that keep what was there before, for each of the two files.
-fn kept(environment: &Environment, host: &str) -> [PathBuf; 2] {
+/// A file of a host's settings here, and the folder that keeps what was there before.
+struct HostFile {
+    file: &'static SettingsFile,
+    path: PathBuf,
+    kept: PathBuf,
+}
+
+/// The files of a host's settings: a person's, or those of a project.
+fn files(
+    host: &'static Host,
+    project: Option<&Path>,
+    environment: &Environment,
+) -> anyhow::Result<Vec<HostFile>> {
+    let (root, folder) = host
+        .folder(environment.home.as_deref(), environment::folder)
+        .ok_or_else(|| homeless(host))?;
+    let path = |place: FilePlace| match place {
+        FilePlace::Folder(name) => folder.join(name),
+        FilePlace::Root(name) => root.join(name),
+        FilePlace::Project(name) => project.unwrap_or(&root).join(name),
+    };
     let all = environment.data.join("connected");
-    [all.join(host), all.join(format!("{host}-mcp"))]
+    let kept = |name: &str| match project {
+        Some(root) => all.join(name).join(model::fingerprint(&root.to_string_lossy())),
+        None => all.join(name),
+    };
+    let here = |file: &'static SettingsFile| HostFile {
+        file,
+        path: path(file.place),
+        kept: kept(file.kept),
+    };
+    Ok(host.files_of(project.is_some()).map(here).collect())
 }
 
-pub(crate) fn connect(args: &ConnectArgs, output: &Output) -> anyhow::Result<u8> {
-    let environment = Environment::read()?;
-    let program = std::env::current_exe()?;
-    let program = program.to_string_lossy();
-    if let Some(folder) = &args.plugin {
-        return write_plugin(&environment.cwd.join(folder), &program, output);
+fn homeless(host: &Host) -> Failure {
+    let variable = host.bases.iter().find_map(|it| it.variable);
+    Failure {
+        kind: Kind::Environment,
+        message: format!("there is no home directory with settings of {}", host.title),
+        hint: variable.map(|it| format!("set {it} to their folder")),
     }
-    let (settings, servers) = args.which.host.files(&environment)?;
-    let plans = [connect_plan(&settings, &program)?, register_plan(&servers, &program)?];
-    let host = args.which.host.slug();
-    let kept = kept(&environment, host).map(Some);
-    let done = carry_out(&args.which, &plans, kept, output)?;
+}
+
+/// The files that a command is about.
+fn files_of(
+    which: &WhichHost,
+    global: &Global,
+    environment: &Environment,
+) -> anyhow::Result<Vec<HostFile>> {
+    if which.scope == Scope::User {
+        return files(which.host, None, environment);
+    }
+    let start = environment.start(global.project.as_deref());
+    let place = engine::locate(&start, environment.home.as_deref());
+    let root = place.map_err(engine::Error::from)?.root;
+    let res = files(which.host, Some(&root), environment)?;
+    if res.is_empty() {
+        let what = format!("{} has no settings for a project", which.host.title);
+        return Err(usage(what, "leave out `--scope project`"));
+    }
+    Ok(res)
+}
+
+pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> anyhow::Result<u8> {
+    let environment = Environment::read()?;
+    let host = args.which.host;
+    let program =
+        if args.which.scope == Scope::Project { "waylore".to_owned() } else { program()? };
+    if let Some(folder) = &args.plugin {
+        return write_plugin(host, &environment.cwd.join(folder), &program, output);
+    }
+    let files = files_of(&args.which, global, &environment)?;
+    let plans = plans(&files, &program)?;
+    let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
+    let done = carry_out(&args.which, &plans, &kept, output)?;
     if output.json {
         output.data_json("connected", to_json(&args.which, &plans, done));
     } else if done {
-        output.say(&format!("{host} calls waylore from its next session on"));
-        output.hint(&format!("`waylore disconnect {host}` takes it back"));
+        output.say(&format!("{} calls waylore from its next session on", host.name));
+        untried(host, output);
+        output.hint(&format!("`waylore disconnect {}` takes it back", said(&args.which)));
     } else if plans.iter().all(HostChange::is_empty) {
-        output.say(&format!("{host} is connected already"));
+        output.say(&format!("{} is connected already", host.name));
     }
     Ok(0)
 }
 
-pub(crate) fn disconnect(args: &DisconnectArgs, output: &Output) -> anyhow::Result<u8> {
+/// What a host is to run.
+fn program() -> anyhow::Result<String> {
+    Ok(std::env::current_exe()?.to_string_lossy().into_owned())
+}
+
+fn plans(files: &[HostFile], program: &str) -> Result<Vec<HostChange>, engine::Error> {
+    let setup = Setup { program };
+    files.iter().map(|it| connect_plan(it.file, &it.path, &setup)).collect()
+}
+
+fn said(which: &WhichHost) -> String {
+    format!(
+        "{}{}",
+        which.host.name,
+        if which.scope == Scope::Project { " --scope project" } else { "" }
+    )
+}
+
+fn untried(host: &Host, output: &Output) {
+    if !host.is_tried {
+        let title = host.title;
+        output.hint(&format!(
+            "this follows the documentation of {title}; no real session has tried it"
+        ));
+    }
+}
+
+pub(crate) fn disconnect(
+    args: &DisconnectArgs,
+    global: &Global,
+    output: &Output,
+) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
-    let (settings, servers) = args.which.host.files(&environment)?;
-    let host = args.which.host.slug();
-    let [hooks, server] = kept(&environment, host);
-    let plans = [disconnect_plan(&settings, &hooks)?, unregister_plan(&servers, &server)?];
-    let done = carry_out(&args.which, &plans, [None, None], output)?;
+    let files = files_of(&args.which, global, &environment)?;
+    let plan = |it: &HostFile| disconnect_plan(it.file, &it.path, &it.kept);
+    let plans = files.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
+    let done = carry_out(&args.which, &plans, &vec![None; plans.len()], output)?;
+    let host = args.which.host.name;
     if output.json {
         output.data_json("disconnected", to_json(&args.which, &plans, done));
     } else if done {
@@ -139,35 +215,46 @@ pub(super) fn meet(
     output: &Output,
 ) -> anyhow::Result<Vec<Met>> {
     let mut res = Vec::new();
-    for host in Host::value_variants().iter().copied() {
-        let Ok((settings, servers)) = host.files(environment) else { continue };
-        if !settings.parent().is_some_and(Path::is_dir) {
+    let program = program()?;
+    for host in HOSTS {
+        let Ok(files) = files(host, None, environment) else { continue };
+        if !is_here(host, environment) {
             continue;
         }
-        let slug = host.slug();
-        let program = std::env::current_exe()?;
-        let program = program.to_string_lossy();
-        let plans = [connect_plan(&settings, &program)?, register_plan(&servers, &program)?];
+        let plans = plans(&files, &program)?;
+        let name = host.name;
         if plans.iter().all(HostChange::is_empty) {
-            output.say(&format!("agents: {slug} is connected already"));
-            res.push(Met { host: slug, connected: true });
+            output.say(&format!("agents: {name} is connected already"));
+            res.push(Met { host: name, connected: true });
             continue;
         }
-        output.say(&format!("agents: {slug} is here; this would change:"));
+        output.say(&format!("agents: {name} is here; this would change:"));
         show(&plans, output);
-        let connected = agreed(yes, &format!("Let {slug} call Waylore?"))?;
+        let connected = agreed(yes, &format!("Let {name} call Waylore?"))?;
         if connected {
-            change(&plans, &kept(environment, slug).map(Some))?;
-            output.say(&format!("agents: {slug} calls waylore from its next session on"));
+            let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
+            change(&plans, &kept)?;
+            output.say(&format!("agents: {name} calls waylore from its next session on"));
+            untried(host, output);
         }
-        res.push(Met { host: slug, connected });
+        res.push(Met { host: name, connected });
     }
     Ok(res)
 }
 
+/// Whether a host has been used here: it has made the folder for its settings.
+fn is_here(host: &Host, environment: &Environment) -> bool {
+    let folder = host.folder(environment.home.as_deref(), environment::folder);
+    folder.is_some_and(|it| it.1.is_dir())
+}
+
 /// Writes the files of a plugin. What is there already is replaced only if it is a plugin of ours.
-fn write_plugin(folder: &Path, program: &str, output: &Output) -> anyhow::Result<u8> {
-    let files = host_plugin(program, env!("CARGO_PKG_VERSION"));
+fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> anyhow::Result<u8> {
+    let Some(plugin) = &host.plugin else {
+        let message = format!("there is no plugin for {}", host.title);
+        return Err(usage(message, "leave out `--plugin`"));
+    };
+    let files = (plugin.files)(program, env!("CARGO_PKG_VERSION"));
     let is_ours = folder.join(files[0].0).exists();
     let is_taken = folder.read_dir().is_ok_and(|mut it| it.next().is_some());
     if is_taken && !is_ours {
@@ -183,8 +270,7 @@ fn write_plugin(folder: &Path, program: &str, output: &Output) -> anyhow::Result
         output.data_json("plugin", json!({ "folder": folder, "files": paths }));
     } else {
         output.say(&format!("a plugin is in `{}`", folder.display()));
-        let add = format!("`claude plugin marketplace add {}`", folder.display());
-        output.hint(&format!("{add}, then `claude plugin install waylore@waylore`"));
+        output.hint(&(plugin.install)(&folder.display().to_string()));
     }
     Ok(0)
 }
@@ -192,8 +278,8 @@ fn write_plugin(folder: &Path, program: &str, output: &Output) -> anyhow::Result
 /// Shows the changes, asks once, and makes them; whether any was made.
 fn carry_out(
     which: &WhichHost,
-    plans: &[HostChange; 2],
-    kept: [Option<PathBuf>; 2],
+    plans: &[HostChange],
+    kept: &[Option<PathBuf>],
     output: &Output,
 ) -> anyhow::Result<bool> {
     if plans.iter().all(HostChange::is_empty) {
@@ -205,7 +291,7 @@ fn carry_out(
     if which.dry_run || !confirmed(which.yes, "Change it?")? {
         return Ok(false);
     }
-    change(plans, &kept)?;
+    change(plans, kept)?;
     Ok(true)
 }
 
@@ -252,11 +338,12 @@ fn differences(plan: &HostChange) -> Vec<String> {
     res
 }
 
-fn to_json(which: &WhichHost, plans: &[HostChange; 2], done: bool) -> serde_json::Value {
+fn to_json(which: &WhichHost, plans: &[HostChange], done: bool) -> serde_json::Value {
+    let path = |it: Option<&HostChange>| it.map(|it| it.path.display().to_string());
     json!({
-        "host": which.host.slug(),
-        "path": plans[0].path.display().to_string(),
-        "mcp_path": plans[1].path.display().to_string(),
+        "host": which.host.name,
+        "path": path(plans.first()),
+        "mcp_path": path(plans.last()),
         "changed": done,
         "would_change": plans.iter().any(|it| !it.is_empty()),
     })

@@ -6,9 +6,10 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{Heard, Moment, hear, hook_answer};
+use engine::{Heard, Host, Moment};
 use serve::client::Silence;
 
+use super::connect::host_name;
 use super::{Command, Session};
 use crate::config::Settings;
 use crate::environment::Environment;
@@ -33,13 +34,11 @@ const MOST: usize = 9_000;
 #[derive(clap::Args, Debug)]
 pub(crate) struct HookArgs {
     /// Who calls
-    #[arg(value_name = "HOST")]
-    host: Host,
-}
-
-#[derive(clap::ValueEnum, Clone, Copy, Debug)]
-enum Host {
-    ClaudeCode,
+    #[arg(value_name = "HOST", value_parser = host_name())]
+    host: &'static Host,
+    /// Which event it is, for hosts that do not say so in the message
+    #[arg(value_name = "EVENT")]
+    event: Option<String>,
 }
 
 /// How long the daemon may take to answer at a moment.
@@ -55,7 +54,6 @@ const fn budget(moment: &Moment) -> Duration {
 /// Answers on standard output, if at all. The exit code is always 0: any other would be an error in
 /// the eyes of the host, and some would stop the agent.
 pub(crate) fn run(args: HookArgs) {
-    let Host::ClaudeCode = args.host;
     if environment::is_own() {
         return;
     }
@@ -73,57 +71,60 @@ pub(crate) fn run(args: HookArgs) {
     let _ = catch_unwind(|| {
         let mut input = Vec::new();
         std::io::stdin().take(LONGEST).read_to_end(&mut input).ok()?;
-        attend(&input)
+        if let Some(event) = &args.event {
+            input = engine::with_event(input, event);
+        }
+        attend(args.host, &input)
     });
 }
 
 /// Asks whoever serves; where nobody does, answers by itself. What was not taken there is kept for later.
-fn attend(input: &[u8]) -> Option<()> {
-    let heard = hear(input)?;
+fn attend(host: &'static Host, input: &[u8]) -> Option<()> {
+    let heard = host.hear(input)?;
     let environment = Environment::read().ok()?;
     let budget = environment::patience().unwrap_or(budget(&heard.moment));
     IS_WORTH_IT.store(budget > PATIENCE, Ordering::Relaxed);
-    let request = serve::client::hook_request("claude-code", std::str::from_utf8(input).ok()?);
+    let request = serve::client::hook_request(host.name, std::str::from_utf8(input).ok()?);
     let address = serve::Address::of(&environment.data);
     match serve::client::ask(&address, &request, budget) {
         Ok(answer) => {
-            say(&heard, answer["text"].as_str());
+            say(host, &heard, answer["text"].as_str());
             if serve::is_newer(env!("CARGO_PKG_VERSION"), answer["version"].as_str()?) {
                 start(&environment);
             }
         }
         Err(Silence::Nobody) => {
             IS_WORTH_IT.store(false, Ordering::Relaxed);
-            let said = catch_unwind(AssertUnwindSafe(|| by_itself(&heard))).ok().flatten();
-            say(&heard, said.as_deref());
-            keep(&environment, input);
+            let said = catch_unwind(AssertUnwindSafe(|| by_itself(host, &heard))).ok().flatten();
+            say(host, &heard, said.as_deref());
+            keep(&environment, host, input);
             let starts = !matches!(heard.moment, Moment::Other);
             if !(starts && start(&environment)) && heard.moment == Moment::End {
                 learn_later(&heard);
             }
         }
-        Err(Silence::Trouble(_)) => keep(&environment, input),
+        Err(Silence::Trouble(_)) => keep(&environment, host, input),
     }
     Some(())
 }
 
-fn say(heard: &Heard, text: Option<&str>) {
+fn say(host: &Host, heard: &Heard, text: Option<&str>) {
     if let Some(text) = text.filter(|it| !it.is_empty() && it.len() <= MOST) {
-        Output::new(&global(None)).line(&hook_answer(&heard.event, text));
+        Output::new(&global(None)).line(&host.answer(heard, text));
     }
 }
 
 /// Keeps the event for whoever serves next. On a full disk it is lost here; hosts keep logs of their own.
-fn keep(environment: &Environment, input: &[u8]) {
+fn keep(environment: &Environment, host: &Host, input: &[u8]) {
     let _ = engine::keep_for_later(
         &environment.data,
         environment.home.as_deref(),
-        input,
+        (host, input),
         environment.now,
     );
 }
 
-fn by_itself(heard: &Heard) -> Option<String> {
+fn by_itself(host: &'static Host, heard: &Heard) -> Option<String> {
     if matches!(heard.moment, Moment::Other | Moment::End) {
         return None;
     }
@@ -131,7 +132,7 @@ fn by_itself(heard: &Heard) -> Option<String> {
     runtime.block_on(async {
         let global = global(Some(PathBuf::from(&heard.cwd)));
         let output = Output::new(&global);
-        let command = Command::Hook(HookArgs { host: Host::ClaudeCode });
+        let command = Command::Hook(HookArgs { host, event: None });
         let session = Session::open(&global, &output, &command).await.ok()?;
         if session.engine.closed {
             return None;

@@ -2,6 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
+use agents::Host;
 use model::{DAY, DEFERRED_DAYS, Envelope, Event, SessionId, Timestamp};
 use store::{DataDir, Inbox};
 
@@ -21,13 +22,13 @@ pub struct Waiting {
 pub fn keep_for_later(
     data: &Path,
     home: Option<&Path>,
-    message: &[u8],
+    (host, message): (&Host, &[u8]),
     now: Timestamp,
 ) -> Result<(), Error> {
-    let Some(heard) = agents::hear(message) else { return Ok(()) };
+    let Some(heard) = host.hear(message) else { return Ok(()) };
     let place = source::locate(Path::new(&heard.cwd), home).ok();
     let root = place.map(|it| it.root.to_string_lossy().into_owned());
-    let events = agents::hook_events(message, root.as_deref(), now);
+    let events = host.events(message, root.as_deref(), now);
     let Some((first, rest)) = events.split_first() else { return Ok(()) };
     let lines: String = rest.iter().map(masked_line).collect();
     Inbox::of(&DataDir::new(data)).add(first.session, &masked_line(first), &lines)?;

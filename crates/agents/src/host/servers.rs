@@ -1,41 +1,40 @@
-//! The list of MCP servers of a host with ours in it, and without; and a plugin that holds everything.
+//! A list of MCP servers in JSON with ours in it, and without: an object, in which each has its name.
 //!
 //! Everything that is not ours stays, byte for byte. Ours is recognised by its name and what it runs.
 
 use serde_json::{Value, json};
 
-use crate::connect::{Unfit, hooks};
+use super::{Unfit, runs};
 use crate::spans::{self, Inside, spans};
 
 /// What our server is called.
-const NAME: &str = "waylore";
-const LIST: &str = "mcpServers";
+pub(super) const NAME: &str = "waylore";
 
-/// The settings with our server; the same text when it is there already. `program` is an absolute path.
-pub fn registered(settings: &str, program: &str) -> Result<String, Unfit> {
-    let before = parse(settings)?;
-    let known = &before[LIST][NAME];
-    if *known == server(program) {
+/// The settings with our server in this list; the same text when it is there already.
+pub(super) fn with(settings: &str, list: &'static str, server: &Value) -> Result<String, Unfit> {
+    let before = parse(settings, list)?;
+    let known = &before[list][NAME];
+    if known == server {
         return Ok(settings.to_owned());
     }
-    if !known.is_null() && !is_ours(known) {
+    if !known.is_null() && !runs(known, "mcp") {
         return Err(Unfit::NameTaken);
     }
-    let mut text = unregistered(settings)?;
+    let mut text = without(settings, list)?;
     if text.trim().is_empty() {
         "{}\n".clone_into(&mut text);
     }
-    added(&text, program).ok_or(Unfit::OddServers)
+    added(&text, list, server).ok_or(Unfit::Odd(list))
 }
 
 /// The settings without our server, and without the list if that is left empty by it.
-pub fn unregistered(settings: &str) -> Result<String, Unfit> {
-    let before = parse(settings)?;
-    if !is_ours(&before[LIST][NAME]) {
+pub(super) fn without(settings: &str, list: &'static str) -> Result<String, Unfit> {
+    let before = parse(settings, list)?;
+    if !runs(&before[list][NAME], "mcp") {
         return Ok(settings.to_owned());
     }
     let span = spans(settings).and_then(|it| {
-        let list = it.member(LIST)?;
+        let list = it.member(list)?;
         let is_alone = matches!(&list.value.inside, Inside::Object(all) if all.len() == 1);
         let ours = list.value.member(NAME)?;
         Some(if is_alone { list.span.clone() } else { ours.span.clone() })
@@ -43,74 +42,48 @@ pub fn unregistered(settings: &str) -> Result<String, Unfit> {
     Ok(span.map_or_else(|| settings.to_owned(), |it| spans::without(settings, &it)))
 }
 
-/// A plugin of Claude Code with our hooks and our server, in a marketplace of its own: paths and texts.
-pub fn plugin(program: &str, version: &str) -> Vec<(&'static str, String)> {
-    let about = "The memory of AI coding agents: what earlier sessions learned about a project";
-    let owner = json!({ "name": NAME });
-    let market = json!({
-        "name": NAME,
-        "description": about,
-        "owner": owner,
-        "plugins": [{ "name": NAME, "source": "./plugins/waylore", "description": about }],
-    });
-    let manifest =
-        json!({ "name": NAME, "version": version, "description": about, "author": owner });
-    let mut servers = json!({});
-    servers[LIST] = json!({ NAME: server(program) });
-    [
-        (".claude-plugin/marketplace.json", market),
-        ("plugins/waylore/.claude-plugin/plugin.json", manifest),
-        ("plugins/waylore/hooks/hooks.json", json!({ "hooks": hooks(program) })),
-        ("plugins/waylore/.mcp.json", servers),
-    ]
-    .into_iter()
-    .map(|(path, value)| (path, format!("{value:#}\n")))
-    .collect()
-}
-
-/// `alwaysLoad`: otherwise the host shows a model only the names of the tools.
-fn server(program: &str) -> Value {
-    json!({ "type": "stdio", "command": program, "args": ["mcp"], "alwaysLoad": true })
-}
-
-fn parse(settings: &str) -> Result<Value, Unfit> {
+fn parse(settings: &str, list: &'static str) -> Result<Value, Unfit> {
     if settings.trim().is_empty() {
         return Ok(json!({}));
     }
     let value: Value =
-        serde_json::from_str(settings).map_err(|it| Unfit::NotJson(it.to_string()))?;
+        serde_json::from_str(settings).map_err(|it| Unfit::Unreadable(it.to_string()))?;
     if !value.is_object() {
-        return Err(Unfit::NotJson("it is not an object".to_owned()));
+        return Err(Unfit::Unreadable("it is not an object".to_owned()));
     }
-    if value.get(LIST).is_some_and(|it| !it.is_object()) {
-        Err(Unfit::OddServers)
+    if value.get(list).is_some_and(|it| !it.is_object()) {
+        Err(Unfit::Odd(list))
     } else {
         Ok(value)
     }
 }
 
-fn added(text: &str, program: &str) -> Option<String> {
+fn added(text: &str, list: &str, server: &Value) -> Option<String> {
     let root = spans(text)?;
     let is_empty = |it: &Inside| matches!(it, Inside::Object(members) if members.is_empty());
-    let Some(list) = root.member(LIST) else {
-        let item = format!("\"{LIST}\": {{}}");
+    let Some(found) = root.member(list) else {
+        let item = format!("\"{list}\": {{}}");
         let with = spans::with_item(text, &root.span, is_empty(&root.inside), &item);
-        return added(&with, program);
+        return added(&with, list, server);
     };
-    let item = serde_json::to_string_pretty(&server(program)).ok()?;
+    let item = serde_json::to_string_pretty(server).ok()?;
     let item = format!("\"{NAME}\": {item}");
-    Some(spans::with_item(text, &list.value.span, is_empty(&list.value.inside), &item))
-}
-
-fn is_ours(server: &Value) -> bool {
-    let runs = server["command"].as_str().unwrap_or_default();
-    let name = runs.rsplit(['/', '\\']).next().unwrap_or_default();
-    name.strip_suffix(".exe").unwrap_or(name) == NAME && server["args"][0] == "mcp"
+    Some(spans::with_item(text, &found.value.span, is_empty(&found.value.inside), &item))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    const LIST: &str = "mcpServers";
+
+    fn registered(settings: &str, program: &str) -> Result<String, Unfit> {
+        with(settings, LIST, &json!({ "command": program, "args": ["mcp"], "alwaysLoad": true }))
+    }
+
+    fn unregistered(settings: &str) -> Result<String, Unfit> {
+        without(settings, LIST)
+    }
 
     const THEIRS: &str =
         "{\n  \"numStartups\": 7,\n  \"mcpServers\": { \"db\": { \"command\": \"db\" } }\n}\n";

@@ -1,4 +1,5 @@
-//! The settings of a host with our hooks in them, and without.
+//! Settings in JSON with our hooks in them, and without: `hooks`, an event, a list of entries, each with
+//! a list of hooks.
 //!
 //! Everything that is not ours stays, in its order. Ours are recognised by what they run.
 
@@ -6,56 +7,32 @@ use std::ops::Range;
 
 use serde_json::{Value, json};
 
+use super::{Unfit, runs};
 use crate::spans::{self, Inside, Node, spans};
 
-/// The events a hook is wanted for, and the tools it is wanted for. All of them are known to every
-/// version that has hooks at all: one that is not known makes older versions ignore the whole file.
-const EVENTS: &[(&str, Option<&str>)] = &[
-    ("SessionStart", None),
-    ("UserPromptSubmit", None),
-    ("PostToolUse", Some("Read|Edit|Write|MultiEdit|NotebookEdit")),
-    ("PostToolUseFailure", None),
-    ("SessionEnd", None),
-];
-/// Seconds after which the host stops waiting. We end long before.
-const TIMEOUT: u64 = 5;
+const ODD: Unfit = Unfit::Odd("hooks");
 
-/// Why settings cannot be changed.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// The file is no JSON object.
-    NotJson(String),
-    /// `hooks`, or one of its events, is something else than hosts write there.
-    OddHooks,
-    /// The list of servers is something else than hosts write there.
-    OddServers,
-    /// A server that is not ours has our name.
-    NameTaken,
-}
-
-/// The settings with our hooks; the same text when they are there already. `program` is an absolute
-/// path.
-pub fn connected(settings: &str, program: &str) -> Result<String, Unfit> {
+/// The settings with an entry of ours at each of these events; the same text when they are there already.
+pub(super) fn with(settings: &str, entries: &[(&str, Value)]) -> Result<String, Unfit> {
     let before = parse(settings)?;
-    let is_there = |(event, matcher): &(&str, Option<&str>)| {
-        let entry = entry(program, *matcher);
-        before["hooks"][*event].as_array().is_some_and(|it| it.contains(&entry))
+    let is_there = |(event, entry): &(&str, Value)| {
+        before["hooks"][*event].as_array().is_some_and(|it| it.contains(entry))
     };
-    if EVENTS.iter().all(is_there) {
+    if entries.iter().all(is_there) {
         return Ok(settings.to_owned());
     }
-    let mut text = disconnected(settings)?;
+    let mut text = without(settings)?;
     if text.trim().is_empty() {
         "{}\n".clone_into(&mut text);
     }
-    for (event, matcher) in EVENTS {
-        text = added(&text, event, &entry(program, *matcher)).ok_or(Unfit::OddHooks)?;
+    for (event, entry) in entries {
+        text = added(&text, event, entry).ok_or(ODD)?;
     }
     Ok(text)
 }
 
 /// The settings without our hooks, and without what is left empty by that.
-pub fn disconnected(settings: &str) -> Result<String, Unfit> {
+pub(super) fn without(settings: &str) -> Result<String, Unfit> {
     let before = parse(settings)?;
     let mut text = settings.to_owned();
     while let Some(span) = ours(&text) {
@@ -68,38 +45,17 @@ pub fn disconnected(settings: &str) -> Result<String, Unfit> {
     Ok(text)
 }
 
-/// Our hooks, event by event.
-pub(crate) fn hooks(program: &str) -> Value {
-    let event = |(name, matcher): &(&str, Option<&str>)| {
-        ((*name).to_owned(), json!([entry(program, *matcher)]))
-    };
-    Value::Object(EVENTS.iter().map(event).collect())
-}
-
-fn entry(program: &str, matcher: Option<&str>) -> Value {
-    let hook = json!({
-        "type": "command",
-        "command": program,
-        "args": ["hook", "claude-code"],
-        "timeout": TIMEOUT,
-    });
-    match matcher {
-        Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
-        None => json!({ "hooks": [hook] }),
-    }
-}
-
 fn parse(settings: &str) -> Result<Value, Unfit> {
     if settings.trim().is_empty() {
         return Ok(json!({}));
     }
     let value: Value =
-        serde_json::from_str(settings).map_err(|it| Unfit::NotJson(it.to_string()))?;
+        serde_json::from_str(settings).map_err(|it| Unfit::Unreadable(it.to_string()))?;
     if !value.is_object() {
-        return Err(Unfit::NotJson("it is not an object".to_owned()));
+        return Err(Unfit::Unreadable("it is not an object".to_owned()));
     }
     let is_odd = |it: &Value| !it.as_object().is_some_and(|it| it.values().all(Value::is_array));
-    if value.get("hooks").is_some_and(is_odd) { Err(Unfit::OddHooks) } else { Ok(value) }
+    if value.get("hooks").is_some_and(is_odd) { Err(ODD) } else { Ok(value) }
 }
 
 /// The text with an entry more for an event.
@@ -151,15 +107,19 @@ fn ours(text: &str) -> Option<Range<usize>> {
 /// A hook that runs `waylore hook`, wherever it is installed.
 fn is_ours(hook: &str) -> bool {
     let hook: Value = serde_json::from_str(hook).unwrap_or_default();
-    let runs = hook["command"].as_str().unwrap_or_default();
-    let name = runs.rsplit(['/', '\\']).next().unwrap_or_default();
-    let named = name.strip_suffix(".exe").unwrap_or(name) == "waylore";
-    named && hook["args"][0] == "hook"
+    runs(&hook, "hook")
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn connected(settings: &str, program: &str) -> Result<String, Unfit> {
+        let hook =
+            json!({ "type": "command", "command": program, "args": ["hook", "claude-code"] });
+        let of_file = json!({ "matcher": "Read", "hooks": [hook] });
+        with(settings, &[("SessionStart", json!({ "hooks": [hook] })), ("PostToolUse", of_file)])
+    }
 
     const THEIRS: &str = r#"{
   "model": "opus",
@@ -194,18 +154,15 @@ mod tests {
     #[test]
     fn disconnecting_leaves_what_was_there() {
         let value = |text: &str| serde_json::from_str::<Value>(text).unwrap();
-        let after = disconnected(&connected(THEIRS, "/bin/waylore").unwrap()).unwrap();
+        let after = without(&connected(THEIRS, "/bin/waylore").unwrap()).unwrap();
         assert_eq!(value(&after), value(THEIRS));
         assert!(
             after.contains(
                 r#""Stop": [{ "hooks": [{ "type": "command", "command": "say done" }] }]"#
             )
         );
-        assert_eq!(disconnected(THEIRS).unwrap(), THEIRS, "nothing of ours, nothing written");
-        assert_eq!(
-            value(&disconnected(&connected("", "/bin/waylore").unwrap()).unwrap()),
-            json!({})
-        );
+        assert_eq!(without(THEIRS).unwrap(), THEIRS, "nothing of ours, nothing written");
+        assert_eq!(value(&without(&connected("", "/bin/waylore").unwrap()).unwrap()), json!({}));
     }
 
     #[test]
