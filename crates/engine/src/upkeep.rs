@@ -101,14 +101,9 @@ impl Engine {
         Ok(res)
     }
 
-    /// The spans nobody lived through, the one that ends now included: the store only learns of it
-    /// with the next write, and whoever comes back after a year looks first.
+    /// The spans nobody lived through, the one that ends now included.
     pub(crate) async fn quiet(&self, store: &Store) -> Result<Vec<QuietSpan>, Error> {
-        let mut res = store.quiet_spans().await?;
-        if let Some(last) = store.recent(1).await?.first() {
-            res.extend(QuietSpan::between(last.at, self.now));
-        }
-        Ok(res)
+        Ok(store.quiet().await?.until(self.now))
     }
 
     /// Unused for three half-lives, and nothing holds it.

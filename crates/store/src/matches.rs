@@ -106,9 +106,28 @@ pub const WARNING_KINDS: [Kind; 3] = [Kind::Gotcha, Kind::ErrorPattern, Kind::De
 pub struct Warnings {
     /// Newest first, each once.
     pub memories: Vec<Memory>,
-    pub quiet: Vec<QuietSpan>,
-    /// When the file was last written to.
+    pub quiet: Quiet,
+}
+
+/// When nobody was there, as far as the file can tell.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Quiet {
+    pub spans: Vec<QuietSpan>,
     pub last_write: Option<Timestamp>,
+}
+
+impl Quiet {
+    /// With the span that ends now: the file only learns of it with the next write, and whoever comes
+    /// back after a year looks first.
+    pub fn until(mut self, now: Timestamp) -> Vec<QuietSpan> {
+        self.spans.extend(self.last_write.and_then(|it| QuietSpan::between(it, now)));
+        self.spans
+    }
+}
+
+pub(crate) fn quiet(db: &Db) -> Result<Quiet, Error> {
+    let last_write = history::recent(db, 1)?.first().map(|it| it.at);
+    Ok(Quiet { spans: memories::quiet_spans(db)?, last_write })
 }
 
 pub(crate) fn numbered(db: &Db, numbers: &[i64]) -> Result<Read<(i64, Memory)>, Error> {
@@ -136,8 +155,7 @@ pub(crate) fn warnings(
         damaged.extend(read.damaged);
     }
     if !res.memories.is_empty() {
-        res.quiet = memories::quiet_spans(db)?;
-        res.last_write = history::recent(db, 1)?.first().map(|it| it.at);
+        res.quiet = quiet(db)?;
     }
     Ok((res, damaged))
 }

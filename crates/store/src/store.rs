@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
-use model::{Hlc, Memory, MemoryId, ProjectId, ProjectPath, QuietSpan, RelationKind, Timestamp};
+use model::{Hlc, Memory, MemoryId, ProjectId, ProjectPath, RelationKind, Timestamp};
 
 use crate::batch::{Applied, Batch};
 use crate::check::{self, Finding};
@@ -15,7 +15,7 @@ use crate::filter::Filter;
 use crate::history::{self, Entry, Step};
 use crate::key::Key;
 use crate::layout::Home;
-use crate::matches::{self, Lookup, Subjects, Warnings};
+use crate::matches::{self, Lookup, Quiet, Subjects, Warnings};
 use crate::memories::{self, Read, Tally, TextHit};
 use crate::outline::{self, News, Position};
 use crate::projects::{self, PlaceRow};
@@ -170,8 +170,8 @@ impl Store {
         self.read(memories::tally).await
     }
 
-    pub async fn quiet_spans(&self) -> Result<Vec<QuietSpan>, Error> {
-        self.read(memories::quiet_spans).await
+    pub async fn quiet(&self) -> Result<Quiet, Error> {
+        self.read(matches::quiet).await
     }
 
     pub async fn versions(&self, id: MemoryId) -> Result<Vec<Memory>, Error> {
@@ -263,6 +263,19 @@ impl Store {
     pub async fn numbered(&self, numbers: Vec<i64>) -> Result<Vec<(i64, Memory)>, Error> {
         let site = Arc::clone(&self.inner.site);
         self.read(move |db| Ok(site.note(matches::numbered(db, &numbers)?))).await
+    }
+
+    /// The same, with what it takes to say what they are worth now: a question waits for one visit.
+    pub async fn candidates(
+        &self,
+        numbers: Vec<i64>,
+    ) -> Result<(Vec<(i64, Memory)>, Quiet), Error> {
+        let site = Arc::clone(&self.inner.site);
+        self.read(move |db| {
+            let found = site.note(matches::numbered(db, &numbers)?);
+            Ok((found, matches::quiet(db)?))
+        })
+        .await
     }
 
     /// The numbers of the memories that pass what a filter says about files, modules and tags;

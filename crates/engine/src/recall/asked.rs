@@ -231,7 +231,8 @@ impl Engine {
     /// project and, unasked, those of branches that are not merged.
     async fn shut_out(&self, purpose: Purpose) -> Result<ShutOut, Error> {
         let memories: HashSet<MemoryId> = self.excluded().await?.into_iter().collect();
-        let branches = if purpose.row().automatic { self.unmerged().await } else { Vec::new() };
+        let branches =
+            if purpose.row().automatic { self.closed_branches().await } else { Vec::new() };
         Ok(ShutOut { memories, branches })
     }
 

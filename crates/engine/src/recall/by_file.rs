@@ -5,7 +5,7 @@
 use std::collections::HashSet;
 use std::sync::PoisonError;
 
-use model::{Memory, MemoryId, Phase, ProjectPath, QuietSpan, Timestamp};
+use model::{Memory, MemoryId, Phase, ProjectPath, Timestamp};
 use recall::{Purpose, Standing, Without};
 use source::Head;
 use store::Warnings;
@@ -58,8 +58,8 @@ impl Engine {
         already_shown: &HashSet<MemoryId>,
         acc: &mut Vec<(Shown, Standing)>,
     ) -> Result<(), Error> {
-        let Warnings { mut memories, mut quiet, last_write } = warnings;
-        quiet.extend(last_write.and_then(|it| QuietSpan::between(it, self.now)));
+        let Warnings { mut memories, quiet } = warnings;
+        let quiet = quiet.until(self.now);
         memories.retain(|it| !already_shown.contains(&it.id));
         if memories.is_empty() {
             return Ok(());

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::time::Duration;
 
 use infer::Embeddings;
-use model::{DAY, Memory, MemoryId, RelationTarget, Timestamp, age, current_confidence};
+use model::{Memory, MemoryId, RelationTarget, Timestamp};
 use recall::{
     Candidate, Evidence, Found, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing,
     Verdict, neighbours,
@@ -109,13 +109,12 @@ impl Engine {
             if numbers.is_empty() {
                 continue;
             }
-            let quiet = self.quiet(&book.notebook.store).await?;
-            for (number, memory) in book.notebook.store.numbered(numbers).await? {
-                let current = current_confidence(&memory, &self.config.types, self.now, &quiet);
-                #[expect(clippy::cast_precision_loss, reason = "days, not milliseconds, matter")]
-                let days = age(memory.last_touched(), self.now, &quiet) as f32 / DAY as f32;
+            let (read, quiet) = book.notebook.store.candidates(numbers).await?;
+            let quiet = quiet.until(self.now);
+            for (number, memory) in read {
+                let standing = self.standing(&memory, &quiet);
                 let key = key(at, u32::try_from(number).unwrap_or(0));
-                memories.insert(key, (book.notebook.reach, memory, Standing { current, days }));
+                memories.insert(key, (book.notebook.reach, memory, standing));
             }
         }
         let read = |fused: Fused| {

@@ -65,13 +65,13 @@ fn a_jump_ages_no_memory_by_more_than_a_month() {
     for jump in JUMPS {
         let now = NOW.plus(jump);
         bench.wait(store.apply(Batch { now, ..batch(Action::Settings, vec![]) })).unwrap();
-        let quiet = bench.wait(store.quiet_spans()).unwrap();
+        let quiet = bench.wait(store.quiet()).unwrap().spans;
         let memory = bench.wait(store.get(id)).unwrap().unwrap();
         let worth = current_confidence(&memory, &[], now, &quiet);
         // A gotcha halves in sixty days: a month costs less than a third.
         assert!(worth.get() > 600 && worth <= memory.confidence, "{worth} after {jump}");
     }
-    let quiet = bench.wait(store.quiet_spans()).unwrap();
+    let quiet = bench.wait(store.quiet()).unwrap().spans;
     assert!(quiet.iter().all(|it| it.from < it.to && it.to <= NOW.plus(2 * DAY)), "{quiet:?}");
 }
 
@@ -85,7 +85,7 @@ fn after_a_jump_ahead_time_counts_again() {
         let now = NOW.plus(day * DAY);
         bench.wait(store.apply(Batch { now, ..batch(Action::Settings, vec![]) })).unwrap();
     }
-    let quiet = bench.wait(store.quiet_spans()).unwrap();
+    let quiet = bench.wait(store.quiet()).unwrap().spans;
     let memory = bench.wait(store.get(id)).unwrap().unwrap();
     let worth = current_confidence(&memory, &[], NOW.plus(120 * DAY), &quiet);
     assert_eq!(worth.get(), 225, "two half-lives of a gotcha");
@@ -100,8 +100,9 @@ fn quiet_spans_are_those_nobody_lived_through() {
         bench.wait(store.apply(Batch { now, ..batch(Action::Settings, vec![]) })).unwrap();
     }
     let spans: Vec<(i64, i64)> = bench
-        .wait(store.quiet_spans())
+        .wait(store.quiet())
         .unwrap()
+        .spans
         .iter()
         .map(|it| (it.from.since(NOW) / DAY, it.to.since(NOW) / DAY))
         .collect();

@@ -25,7 +25,7 @@ impl State {
             versions.push(store.versions(memory.id).await?);
             vectors.push(store.vectors(memory.id, MODEL.to_owned()).await?);
         }
-        let (settings, quiet) = (store.settings().await?, store.quiet_spans().await?);
+        let (settings, quiet) = (store.settings().await?, store.quiet().await?.spans);
         let places = store.places().await.unwrap_or_default();
         Ok(Self { memories, versions, vectors, settings, places, quiet })
     }

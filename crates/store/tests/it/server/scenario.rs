@@ -77,7 +77,7 @@ fn read(bench: &Bench, store: &Store) {
     bench.wait(store.by_short("0000".into())).unwrap();
     bench.wait(store.pointing_at(id(4_000), RelationKind::DerivedFrom)).unwrap();
     bench.wait(store.tally()).unwrap();
-    bench.wait(store.quiet_spans()).unwrap();
+    bench.wait(store.quiet()).unwrap();
     bench.wait(store.settings()).unwrap();
     let news = bench.wait(store.news("tiny".into(), None)).unwrap().unwrap();
     bench.edit(store, id(2), |it| it.content.push_str(" again"));
