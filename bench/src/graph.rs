@@ -8,8 +8,7 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use ::graph::{
-    Atlas, Change, Graph, Lang, encode_body, encode_edges, encode_keys, encode_outline, extract,
-    language,
+    Atlas, Change, Graph, Lang, encode_body, encode_outline, extract, language,
 };
 use store::{DataDir, GraphBatch, GraphBody, GraphFile, GraphStamp, GraphStore};
 
@@ -203,8 +202,8 @@ fn index(root: &Path, files: &[(String, Lang)], threads: usize) -> (Graph, Kept)
     }
     graph.settle(threads);
     for (file, body) in &mut kept {
-        if let Some(links) = graph.links(body.id) {
-            (file.edges, body.keys) = (Some(encode_edges(links)), Some(encode_keys(links)));
+        if let Some(links) = graph.kept(body.id) {
+            (file.edges, body.keys) = (Some(links.edges.to_vec()), Some(links.keys()));
         }
     }
     (graph, kept)

@@ -6,8 +6,9 @@
 
 mod code;
 mod hash;
-
-use std::sync::Arc;
+mod inside;
+mod sound;
+mod texts;
 
 use model::closed;
 
@@ -15,6 +16,8 @@ pub(crate) use code::{Reader, Writer, write_term};
 pub use code::{complete, decode_outline, encode_body, encode_outline};
 pub use hash::fingerprint;
 pub(crate) use hash::{Hash, Opaque, Ranges, meaning};
+pub(crate) use inside::Inside;
+pub use texts::Texts;
 
 use crate::lang::Lang;
 
@@ -263,8 +266,10 @@ pub struct Facts {
     pub lang: Lang,
     /// The open namespace the file adds to: a Java package, a C# namespace.
     pub space: Option<Word>,
-    /// Shared with other files once it is in a graph.
-    pub names: Vec<Arc<str>>,
+    /// Those of definitions first, then those that others can see, then the rest.
+    pub names: Texts,
+    /// How many of them others can see.
+    pub n_outer_names: u32,
     pub defs: Vec<Def>,
     pub bases: Vec<Base>,
     pub imports: Vec<Import>,
@@ -272,7 +277,8 @@ pub struct Facts {
     pub locals: Vec<Local>,
     pub terms: Vec<Term>,
     pub lists: Vec<u32>,
-    pub refs: Vec<Ref>,
+    /// What its references need beside that, and they themselves.
+    pub inner: Box<[u8]>,
     pub n_lines: u32,
     /// A test by its place or name.
     pub is_test: bool,
@@ -287,7 +293,8 @@ impl Facts {
         Self {
             lang,
             space: None,
-            names: Vec::new(),
+            names: Texts::default(),
+            n_outer_names: 0,
             defs: Vec::new(),
             bases: Vec::new(),
             imports: Vec::new(),
@@ -295,7 +302,7 @@ impl Facts {
             locals: Vec::new(),
             terms: Vec::new(),
             lists: Vec::new(),
-            refs: Vec::new(),
+            inner: Box::default(),
             n_lines: 0,
             is_test: false,
             n_too_deep: 0,
@@ -305,78 +312,18 @@ impl Facts {
 
     /// Gives back the room that was kept for more.
     pub(crate) fn shrink(&mut self) {
-        self.names.shrink_to_fit();
+        self.names.shrink();
         self.defs.shrink_to_fit();
+        self.bases.shrink_to_fit();
+        self.imports.shrink_to_fit();
+        self.exports.shrink_to_fit();
         self.locals.shrink_to_fit();
         self.terms.shrink_to_fit();
         self.lists.shrink_to_fit();
-        self.refs.shrink_to_fit();
-    }
-
-    /// Whether every index points at something; bytes from a disk may say anything.
-    fn is_sound(&self) -> bool {
-        let word = |it: u32| (it as usize) < self.names.len();
-        let term = |it: u32| (it as usize) < self.terms.len();
-        let def = |it: u32| (it as usize) < self.defs.len();
-        let local = |it: u32| (it as usize) < self.locals.len();
-        let all = |it: Option<u32>, ok: &dyn Fn(u32) -> bool| it.is_none_or(ok);
-        let list = |it: &List| {
-            (it.start as usize)
-                .checked_add(it.len as usize)
-                .is_some_and(|it| it <= self.lists.len())
-        };
-        self.defs.iter().enumerate().all(|(i, it)| {
-            word(it.name)
-                && all(it.owned_by, &word)
-                // Parents come first, so that going up ends.
-                && it.parent.is_none_or(|it| (it as usize) < i)
-                && all(it.owner, &term)
-                && all(it.declared, &term)
-                && all(it.made, &term)
-                && it.generics.0 <= it.generics.1
-                && it.generics.1 as usize <= self.locals.len()
-        }) && all(self.space, &word)
-            && self.bases.iter().all(|it| def(it.def) && term(it.term))
-            && self.imports.iter().all(|it| {
-                word(it.module) && word(it.item) && word(it.local) && all(it.within, &def)
-            })
-            && self.exports.iter().all(|it| match it {
-                Export::Local { name, term: it } => word(*name) && term(*it),
-                Export::From { name, module, item } => word(*name) && word(*module) && word(*item),
-                Export::ModuleAs { name, module } => word(*name) && word(*module),
-                Export::Star { module } => word(*module),
-            })
-            && self.locals.iter().all(|it| all(it.declared, &term) && all(it.made, &term))
-            && self.terms.iter().all(|it| match it {
-                Term::Unknown | Term::Free(..) => true,
-                Term::Literal(it) | Term::Name(it) => word(*it),
-                Term::Def(it) | Term::This(it) | Term::Super(it) => def(*it),
-                Term::Local(it) => local(*it),
-                Term::Import(it) => (*it as usize) < self.imports.len(),
-                Term::Implicit(of, it) => def(*of) && word(*it),
-                Term::Member(of, it) => term(*of) && word(*it),
-                Term::Call(it)
-                | Term::New(it)
-                | Term::Element(it)
-                | Term::Await(it)
-                | Term::Many(it)
-                | Term::Function(it) => term(*it),
-                Term::Args(it) | Term::Either(it) | Term::Both(it) => {
-                    list(it) && self.list(*it).iter().all(|it| term(*it))
-                }
-                Term::Record(it) => {
-                    list(it)
-                        && self
-                            .list(*it)
-                            .chunks(2)
-                            .all(|it| matches!(it, [name, value] if word(*name) && term(*value)))
-                }
-            })
-            && self.refs.iter().all(|it| term(it.term) && all(it.from, &def))
     }
 
     pub fn word(&self, word: Word) -> &str {
-        self.names.get(word as usize).map_or("", |it| it)
+        self.names.get(word as usize).unwrap_or_default()
     }
 
     pub fn list(&self, list: List) -> &[u32] {

@@ -2,14 +2,11 @@
 
 mod change;
 
-use std::collections::HashMap;
-
 pub use change::{Change, Updated};
 
 use crate::facts::Facts;
-use crate::fast::FastHasher;
-use crate::resolve::{self, Links, Site};
-use crate::world::{FileId, Key, World};
+use crate::resolve::{self, Kept, Links, Site};
+use crate::world::{FileId, Table, World};
 
 /// Facts of all files with the edges between them.
 ///
@@ -18,9 +15,9 @@ use crate::world::{FileId, Key, World};
 #[derive(Debug, Default)]
 pub struct Graph {
     world: World,
-    links: Vec<Option<Links>>,
+    links: Vec<Option<Kept>>,
     /// Who looked for what.
-    watchers: HashMap<Key, Vec<FileId>, FastHasher>,
+    watchers: Table<FileId>,
     free: Vec<FileId>,
     pending: change::Pending,
 }
@@ -42,11 +39,22 @@ impl Graph {
         self.world.get(file).map(|it| &*it.path)
     }
 
-    pub fn facts(&self, file: FileId) -> Option<&Facts> {
-        self.world.get(file).map(|it| &it.facts)
+    /// A file's facts as they came; put together anew.
+    pub fn facts(&self, file: FileId) -> Option<Facts> {
+        self.world.facts(file)
     }
 
-    pub fn links(&self, file: FileId) -> Option<&Links> {
+    pub fn n_symbols(&self, file: FileId) -> usize {
+        self.world.get(file).map_or(0, |it| it.facts.defs.len())
+    }
+
+    /// A file's edges and what was looked for to find them.
+    pub fn links(&self, file: FileId) -> Option<Links> {
+        self.kept(file)?.links()
+    }
+
+    /// The same as bytes: edges and keys.
+    pub fn kept(&self, file: FileId) -> Option<&Kept> {
         self.links.get(file as usize)?.as_ref()
     }
 
@@ -57,6 +65,6 @@ impl Graph {
 
     /// What every single reference of a file leads to. Computed anew: edges are what is kept.
     pub fn sites(&self, file: FileId) -> Vec<Site> {
-        if self.world.get(file).is_some() { resolve::sites(&self.world, file) } else { Vec::new() }
+        resolve::sites(&self.world, file)
     }
 }

@@ -31,7 +31,7 @@ pub use chunk::{Chunk, chunks};
 pub use facts::fingerprint;
 pub use facts::{
     Base, Def, DefKind, Export, Facts, Flags, Import, ImportKind, List, Local, Pos, Ref, RefKind,
-    Term, TermId, Word, complete, decode_outline, encode_body, encode_outline,
+    Term, TermId, Texts, Word, complete, decode_outline, encode_body, encode_outline,
 };
 pub use graph::{Change, Graph, Updated};
 pub use history::{
@@ -45,7 +45,7 @@ pub use map::{
 };
 pub use precise::{Fitted, Precise, fit};
 pub use resolve::{
-    Edge, EdgeKind, How, Links, Site, decode_edges, decode_keys, encode_edges, encode_keys,
+    Edge, EdgeKind, How, Kept, Links, Site, decode_edges, decode_keys,
 };
 pub use scip::{Encoding, Occurrence, ScipFile, read_scip};
 pub use world::{DefRef, FileId, Key};

@@ -109,7 +109,7 @@ pub fn fit(
     let mut res = Fitted::default();
     let mut fresh = Vec::new();
     // Definitions by symbol; those inside functions by their file, too.
-    let mut defined: HashMap<(Option<FileId>, &str), (FileId, u32)> = HashMap::new();
+    let mut defined: HashMap<(Option<FileId>, &str), Symbol> = HashMap::new();
     let mut known: HashSet<&str> = HashSet::new();
     for file in index {
         known.extend(file.occurrences.iter().filter(|it| it.is_definition).map(|it| it.symbol));
@@ -122,16 +122,16 @@ pub fn fit(
             res.stale.push(file.path.clone());
             continue;
         };
+        let mut symbols = symbols(&facts, &file.path);
         for (at, it) in places.iter().filter(|it| it.1.is_definition) {
-            if let Some(def) = facts.defs.iter().position(|def| def.at == *at) {
+            if let Some(symbol) = symbols.remove(at) {
                 let whose = is_local(it.symbol).then_some(id);
-                let def = (id, crate::sketch::index(def));
-                defined.entry((whose, it.symbol)).or_insert(def);
+                defined.entry((whose, it.symbol)).or_insert(symbol);
             }
         }
         fresh.push(Fresh { id, places });
     }
-    res.files = fresh.iter().map(|it| (it.id, said(graph, it, &defined, &known))).collect();
+    res.files = fresh.iter().map(|it| (it.id, said(it, &defined, &known))).collect();
     res
 }
 
@@ -162,21 +162,19 @@ fn placed<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Vec<(Pos, &'a Occur
     fits.then_some(res)
 }
 
-fn said(
-    graph: &Graph,
-    file: &Fresh<'_>,
-    defined: &HashMap<(Option<FileId>, &str), (FileId, u32)>,
+fn said<'a>(
+    file: &Fresh<'a>,
+    defined: &HashMap<(Option<FileId>, &'a str), Symbol>,
     known: &HashSet<&str>,
 ) -> Precise {
-    let mut sites: HashMap<Pos, Option<(FileId, u32)>> = HashMap::new();
+    let mut sites: HashMap<Pos, Option<&Symbol>> = HashMap::new();
+    let of = |symbol| defined.get(&(is_local(symbol).then_some(file.id), symbol));
     for (at, it) in file.places.iter().filter(|it| !it.1.is_definition) {
-        let of =
-            |symbol: &str| defined.get(&(is_local(symbol).then_some(file.id), symbol)).copied();
         // A constructor stands for its class.
         let class = it.symbol.strip_suffix("`<constructor>`().");
         let class = class.or_else(|| it.symbol.strip_suffix("__init__()."));
         match class.and_then(of).or_else(|| of(it.symbol)) {
-            Some(def) => _ = sites.insert(*at, Some(def)),
+            Some(symbol) => _ = sites.insert(*at, Some(symbol)),
             // It is defined in a file that changed since, or as something that is no symbol of ours:
             // in the first case nothing is known.
             None if known.contains(it.symbol) && !is_local(it.symbol) => {}
@@ -184,35 +182,34 @@ fn said(
         }
     }
     let mut res = Precise::default();
-    let mut numbers: HashMap<(FileId, u32), u32> = HashMap::new();
-    let mut places: Vec<(Pos, Option<(FileId, u32)>)> = sites.into_iter().collect();
+    let mut numbers: HashMap<&Symbol, u32> = HashMap::new();
+    let mut places: Vec<(Pos, Option<&Symbol>)> = sites.into_iter().collect();
     places.sort_unstable();
-    for (at, def) in places {
-        let Some(def) = def else {
-            res.sites.push((at, None));
-            continue;
-        };
-        let known = numbers.get(&def).copied();
-        let number = known.or_else(|| {
-            let number = crate::sketch::index(res.symbols.len());
-            res.symbols.push(symbol_of(graph, def)?);
-            numbers.insert(def, number);
-            Some(number)
+    for (at, symbol) in places {
+        let number = symbol.map(|it| {
+            *numbers.entry(it).or_insert_with(|| {
+                res.symbols.push(it.clone());
+                crate::sketch::index(res.symbols.len() - 1)
+            })
         });
-        res.sites.extend(number.map(|it| (at, Some(it))));
+        res.sites.push((at, number));
     }
     res
 }
 
-fn symbol_of(graph: &Graph, (file, def): (FileId, u32)) -> Option<Symbol> {
-    let facts = graph.facts(file)?;
-    let name = facts.qualified(def);
-    let nth = namesakes(facts, &name).position(|it| it == def)?;
-    Some(Symbol {
-        path: graph.path(file)?.into(),
-        name: name.into(),
-        nth: crate::sketch::index(nth),
-    })
+/// The definitions of a file by place.
+fn symbols(facts: &Facts, path: &str) -> HashMap<Pos, Symbol> {
+    let mut n_namesakes: HashMap<String, u32> = HashMap::new();
+    let mut res = HashMap::with_capacity(facts.defs.len());
+    for (def, it) in (0..).zip(&facts.defs) {
+        let name = facts.qualified(def);
+        let symbol = Symbol { path: path.into(), name: name.as_str().into(), nth: 0 };
+        let count = n_namesakes.entry(name).or_default();
+        // Of several at one place, the first is meant.
+        res.entry(it.at).or_insert(Symbol { nth: *count, ..symbol });
+        *count += 1;
+    }
+    res
 }
 
 /// The definitions of a qualified name, in their order.

@@ -23,15 +23,15 @@ use std::collections::HashMap;
 
 use model::closed;
 
-pub use code::{decode_edges, decode_keys, encode_edges, encode_keys};
+pub use code::{Kept, decode_edges, decode_keys};
 pub use link::{Edge, EdgeKind, Links, Site};
 pub(crate) use link::{links, sites};
 pub(crate) use value::{Env, Found, Place, Value};
 
-use crate::facts::TermId;
+use crate::facts::{TermId, Word};
 use crate::fast::FastHasher;
 use crate::lang::Family;
-use crate::world::{FileId, Lens, Name, Want, World};
+use crate::world::{Entry, FileId, Lens, Name, Want, World};
 
 closed! {
     /// How a reference was resolved, from the surest to the least sure.
@@ -89,9 +89,10 @@ pub(crate) struct Resolver<'w> {
 }
 
 impl<'w> Resolver<'w> {
-    pub(crate) fn new(world: &'w World) -> Self {
+    /// To resolve a file, which is given as a whole.
+    pub(crate) fn new(world: &'w World, own: &'w Entry) -> Self {
         Self {
-            lens: Lens::new(world),
+            lens: Lens::new(world, own),
             memo: RefCell::default(),
             modules: RefCell::default(),
             depth: Cell::new(0),
@@ -101,6 +102,10 @@ impl<'w> Resolver<'w> {
 
     fn text(&self, name: Name) -> &'w str {
         self.lens.world.names.text(name)
+    }
+
+    fn word(&self, entry: &Entry, word: Word) -> &'w str {
+        self.text(entry.name(word))
     }
 
     /// Runs a step unless the way has become too long.

@@ -5,12 +5,14 @@
 //! else: that is what makes an update as good as starting over.
 
 mod entry;
+mod few;
 mod lens;
 mod names;
 
 use std::collections::HashMap;
 
-pub(crate) use entry::{Entry, Want, open_space};
+pub(crate) use entry::{Entry, Want};
+pub(crate) use few::Table;
 pub(crate) use lens::Lens;
 pub(crate) use names::{LIST, Name, Names};
 
@@ -58,7 +60,7 @@ pub(crate) struct World {
     pub(crate) names: Names,
     files: Vec<Option<Box<Entry>>>,
     by_path: HashMap<Box<str>, FileId, FastHasher>,
-    index: HashMap<Key, Vec<DefRef>, FastHasher>,
+    index: Table<DefRef>,
 }
 
 impl World {
@@ -68,6 +70,16 @@ impl World {
 
     pub(crate) fn get(&self, file: FileId) -> Option<&Entry> {
         self.files.get(file as usize)?.as_deref()
+    }
+
+    /// A file's facts as they came.
+    pub(crate) fn facts(&self, file: FileId) -> Option<Facts> {
+        self.get(file).map(|it| it.facts(&self.names))
+    }
+
+    /// A file with what its references need.
+    pub(crate) fn whole(&self, file: FileId) -> Option<Entry> {
+        self.get(file).map(Entry::whole)
     }
 
     pub(crate) fn files(&self) -> impl Iterator<Item = (FileId, &Entry)> {
@@ -141,23 +153,18 @@ impl World {
 
     fn enter(&mut self, entry: &Entry) {
         for (key, def) in &entry.provides {
-            self.index.entry(*key).or_default().push(DefRef { file: entry.id, def: *def });
+            self.index.add(*key, DefRef { file: entry.id, def: *def });
         }
     }
 
     fn unindex(&mut self, entry: &Entry) {
         for (key, _) in &entry.provides {
-            if let Some(known) = self.index.get_mut(key) {
-                known.retain(|it| it.file != entry.id);
-                if known.is_empty() {
-                    self.index.remove(key);
-                }
-            }
+            self.index.remove(*key, |it| it.file == entry.id);
         }
     }
 
     fn indexed(&self, key: Key) -> &[DefRef] {
-        self.index.get(&key).map_or(&[], Vec::as_slice)
+        self.index.get(key)
     }
 }
 

@@ -116,11 +116,12 @@ pub(super) fn count(passed: &PassedOver) -> Vec<(&'static str, usize)> {
 pub(super) fn sum_up(graph: &Graph, res: &mut Indexed) {
     for (id, _) in graph.files() {
         res.n_files += 1;
-        res.n_symbols += graph.facts(id).map_or(0, |it| it.defs.len());
-        if let Some(links) = graph.links(id) {
-            res.n_edges += links.edges.len();
-            res.n_unresolved += u64::from(links.n_unresolved);
-            res.n_foreign += u64::from(links.n_foreign);
+        res.n_symbols += graph.n_symbols(id);
+        if let Some(kept) = graph.kept(id) {
+            let (n_foreign, n_unresolved, n_edges) = kept.counts();
+            res.n_edges += n_edges;
+            res.n_unresolved += u64::from(n_unresolved);
+            res.n_foreign += u64::from(n_foreign);
         }
     }
 }

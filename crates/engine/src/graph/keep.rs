@@ -4,7 +4,7 @@ use std::collections::{HashMap, HashSet};
 
 use ::graph::{
     Atlas, Change, FileId, Graph, Links, Precise, complete, decode_edges, decode_keys,
-    decode_outline, encode_edges, encode_keys,
+    decode_outline,
 };
 use model::ProjectId;
 use store::{GraphBatch, GraphBody, GraphFile, GraphStamp, GraphStore};
@@ -93,7 +93,7 @@ pub(super) fn take(graph: &mut Graph, stamps: &mut Stamps, taken: Taken) -> Grap
 
 /// The new edges of some files, with what was looked for.
 pub(super) fn resolved(graph: &Graph, ids: &[FileId]) -> Vec<(FileId, Vec<u8>, Vec<u8>)> {
-    let bytes = |id: &FileId| graph.links(*id).map(|it| (*id, encode_edges(it), encode_keys(it)));
+    let bytes = |id: &FileId| graph.kept(*id).map(|it| (*id, it.edges.to_vec(), it.keys()));
     ids.iter().filter_map(bytes).collect()
 }
 

@@ -80,7 +80,7 @@ impl Atlas {
             self.sheets.iter().enumerate().filter(|it| file.is_none_or(|file| file == it.0));
         for (_, sheet) in sheets {
             let facts = &sheet.outline;
-            let Some(word) = facts.names.iter().position(|it| **it == *last) else { continue };
+            let Some(word) = facts.names.iter().position(|it| it == last) else { continue };
             for (i, _) in facts.defs.iter().enumerate().filter(|it| it.1.name as usize == word) {
                 let (node, qualified) = (sheet.first + 1 + index(i), facts.qualified(index(i)));
                 if qualified == name {

@@ -4,9 +4,10 @@
 //! A file is two pieces. The outline says what is defined where, and is all that questions need;
 //! the body is needed again only when the file or something it depends on changes.
 
+use super::inside::Inside;
 use super::{
     Base, Def, DefKind, Export, Facts, Flags, Import, ImportKind, List, Local, Pos, Ref, RefKind,
-    Term,
+    Term, sound,
 };
 use crate::lang::Lang;
 
@@ -120,9 +121,9 @@ pub fn encode_outline(facts: &Facts) -> Vec<u8> {
     to.small(u32::from(facts.is_test));
     to.small(facts.n_too_deep);
     to.whole(facts.surface);
-    let names = &facts.names[..n_outline_names(facts)];
-    to.size(names.len());
-    names.iter().for_each(|it| to.text(it));
+    let n_names = n_outline_names(facts);
+    to.size(n_names);
+    facts.names.iter().take(n_names).for_each(|it| to.text(it));
     to.size(facts.defs.len());
     for def in &facts.defs {
         to.small(def.kind as u32);
@@ -144,9 +145,10 @@ pub fn encode_outline(facts: &Facts) -> Vec<u8> {
 
 pub fn encode_body(facts: &Facts) -> Vec<u8> {
     let mut to = Writer::default();
-    let names = &facts.names[n_outline_names(facts)..];
-    to.size(names.len());
-    names.iter().for_each(|it| to.text(it));
+    let n_known = n_outline_names(facts);
+    to.size(facts.names.len() - n_known);
+    facts.names.iter().skip(n_known).for_each(|it| to.text(it));
+    to.small(facts.n_outer_names);
     to.maybe(facts.space);
     for def in &facts.defs {
         to.maybe(def.owner);
@@ -184,15 +186,7 @@ pub fn encode_body(facts: &Facts) -> Vec<u8> {
     facts.terms.iter().for_each(|it| write_term(&mut to, *it));
     to.size(facts.lists.len());
     facts.lists.iter().for_each(|it| to.small(*it));
-    to.size(facts.refs.len());
-    for it in &facts.refs {
-        to.small(it.kind as u32);
-        to.maybe(it.from);
-        to.small(it.term);
-        to.small(it.at.line);
-        to.small(it.at.column);
-        to.small(u32::from(it.args));
-    }
+    to.0.extend(&facts.inner);
     to.0
 }
 
@@ -204,7 +198,7 @@ pub fn decode_outline(bytes: &[u8]) -> Option<Facts> {
     let (n_too_deep, surface) = (from.small()?, from.whole()?);
     let mut res = Facts { n_lines, is_test, n_too_deep, surface, ..Facts::empty(lang) };
     for _ in 0..from.size()? {
-        res.names.push(from.text()?.into());
+        res.names.push(from.text()?);
     }
     let n_defs = from.size()?;
     res.defs.reserve_exact(n_defs);
@@ -249,8 +243,9 @@ fn read_def(from: &mut Reader<'_>) -> Option<Def> {
 pub fn complete(mut facts: Facts, body: &[u8]) -> Option<Facts> {
     let mut from = Reader(body);
     for _ in 0..from.size()? {
-        facts.names.push(from.text()?.into());
+        facts.names.push(from.text()?);
     }
+    facts.n_outer_names = from.small()?;
     facts.space = from.maybe()?;
     for def in &mut facts.defs {
         def.owner = from.maybe()?;
@@ -277,7 +272,7 @@ pub fn complete(mut facts: Facts, body: &[u8]) -> Option<Facts> {
         facts.exports.push(read_export(&mut from)?);
     }
     for _ in 0..from.size()? {
-        facts.locals.push(Local { declared: from.maybe()?, made: from.maybe()? });
+        facts.locals.push(read_local(&mut from)?);
     }
     for _ in 0..from.size()? {
         facts.terms.push(read_term(&mut from)?);
@@ -285,16 +280,34 @@ pub fn complete(mut facts: Facts, body: &[u8]) -> Option<Facts> {
     for _ in 0..from.size()? {
         facts.lists.push(from.small()?);
     }
-    for _ in 0..from.size()? {
-        facts.refs.push(Ref {
-            kind: *RefKind::ALL.get(from.small()? as usize)?,
-            from: from.maybe()?,
-            term: from.small()?,
-            at: from.pos()?,
-            args: u8::try_from(from.small()?).ok()?,
-        });
-    }
-    (from.0.is_empty() && facts.is_sound()).then_some(facts)
+    facts.inner = from.0.into();
+    let is_sound = sound::is_sound(&facts) && Inside::decode(from.0)?.is_sound(&facts);
+    is_sound.then_some(facts)
+}
+
+pub(super) fn read_local(from: &mut Reader<'_>) -> Option<Local> {
+    Some(Local { declared: from.maybe()?, made: from.maybe()? })
+}
+
+/// References come in the order of the text, nearly always: the step from line to line is small.
+pub(super) fn write_ref(to: &mut Writer, it: Ref, line: &mut u32) {
+    to.0.push(it.kind as u8);
+    to.0.push(it.args);
+    to.maybe(it.from);
+    to.small(it.term);
+    let step = i64::from(it.at.line) - i64::from(*line);
+    to.number(((step << 1) ^ (step >> 63)).cast_unsigned());
+    to.small(it.at.column);
+    *line = it.at.line;
+}
+
+pub(super) fn read_ref(from: &mut Reader<'_>, line: &mut u32) -> Option<Ref> {
+    let kind = *RefKind::ALL.get(usize::from(from.byte()?))?;
+    let (args, of, term, step) = (from.byte()?, from.maybe()?, from.small()?, from.number()?);
+    let step = (step >> 1).cast_signed() ^ -(step & 1).cast_signed();
+    *line = u32::try_from(i64::from(*line).checked_add(step)?).ok()?;
+    let at = Pos { line: *line, column: from.small()? };
+    Some(Ref { kind, from: of, term, at, args })
 }
 
 fn write_export(to: &mut Writer, export: &Export) {
@@ -343,7 +356,7 @@ pub(crate) fn write_term(to: &mut Writer, term: Term) {
     numbers.iter().for_each(|it| to.small(*it));
 }
 
-fn read_term(from: &mut Reader<'_>) -> Option<Term> {
+pub(super) fn read_term(from: &mut Reader<'_>) -> Option<Term> {
     Some(match from.small()? {
         0 => Term::Unknown,
         1 => Term::Literal(from.small()?),

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use super::Graph;
 use crate::facts::Facts;
 use crate::precise::Precise;
-use crate::resolve::{self, Links};
+use crate::resolve::{self, Kept, Links};
 use crate::sketch::index;
 use crate::world::{FileId, Key};
 
@@ -72,7 +72,7 @@ impl Graph {
     pub fn settle(&mut self, threads: usize) -> Updated {
         let Pending { keys, mut due, gone } = std::mem::take(&mut self.pending);
         for key in &keys {
-            due.extend(self.watchers.get(key).into_iter().flatten());
+            due.extend(self.watchers.get(*key));
         }
         due.retain(|it| self.world.get(*it).is_some());
         let due: Vec<FileId> = due.into_iter().collect();
@@ -102,7 +102,7 @@ impl Graph {
         if links.is_none() {
             self.pending.due.insert(id);
         }
-        self.set_links(id, links);
+        self.set_links(id, links.map(|it| Kept::new(&it)));
     }
 
     /// Numbers between those of restored files are free again; called once all are back.
@@ -118,7 +118,7 @@ impl Graph {
         })
     }
 
-    fn set_links(&mut self, id: FileId, links: Option<Links>) {
+    fn set_links(&mut self, id: FileId, links: Option<Kept>) {
         let slot = id as usize;
         if self.links.len() <= slot {
             self.links.resize_with(slot + 1, || None);
@@ -129,26 +129,21 @@ impl Graph {
             new.as_ref().map_or(&[][..], |it| &it.keys),
         );
         for key in before.iter().filter(|it| after.binary_search(it).is_err()) {
-            if let Some(known) = self.watchers.get_mut(key) {
-                known.retain(|it| *it != id);
-                if known.is_empty() {
-                    self.watchers.remove(key);
-                }
-            }
+            self.watchers.remove(*key, |it| *it == id);
         }
         for key in after.iter().filter(|it| before.binary_search(it).is_err()) {
-            self.watchers.entry(*key).or_default().push(id);
+            self.watchers.add(*key, id);
         }
         self.links[slot] = new;
     }
 
-    fn resolve_all(&self, due: &[FileId], threads: usize) -> Vec<(FileId, Links)> {
+    fn resolve_all(&self, due: &[FileId], threads: usize) -> Vec<(FileId, Kept)> {
         let world = &self.world;
         let next = AtomicUsize::new(0);
         let work = || {
             let mut res = Vec::new();
             while let Some(id) = due.get(next.fetch_add(1, Ordering::Relaxed)) {
-                res.push((*id, resolve::links(world, *id)));
+                res.push((*id, Kept::new(&resolve::links(world, *id))));
             }
             res
         };
@@ -157,7 +152,7 @@ impl Graph {
         }
         std::thread::scope(|scope| {
             let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let join = |it: std::thread::ScopedJoinHandle<'_, Vec<(FileId, Links)>>| {
+            let join = |it: std::thread::ScopedJoinHandle<'_, Vec<(FileId, Kept)>>| {
                 it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
             };
             workers.into_iter().flat_map(join).collect()

@@ -37,7 +37,7 @@ impl Resolver<'_> {
         if !entry.path.ends_with("go.mod") {
             return None;
         }
-        let module = entry.facts.word(entry.facts.space?);
+        let module = self.word(entry, entry.facts.space?);
         let rest = path.strip_prefix(module)?;
         let rest = rest.strip_prefix('/').or(rest.is_empty().then_some(""))?;
         Some(Place::Space(format!("go:{}", join(entry.folder(), rest)?).into()))
@@ -45,9 +45,7 @@ impl Resolver<'_> {
 
     pub(super) fn go_name(&self, file: FileId, name: Name, want: Want) -> Found {
         let entry = self.lens.entry(file);
-        let space = format!("go:{}", entry.folder());
-        let found = self.in_space(&space, name, want, Some(file));
-        found.or_else(|| {
+        self.open_name(file, name, want).or_else(|| {
             for star in entry.stars(None) {
                 let module = entry.name(entry.facts.imports[star as usize].module);
                 if let Some(place) = self.module(file, module) {

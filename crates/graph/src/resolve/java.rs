@@ -7,11 +7,9 @@ impl Resolver<'_> {
     /// A bare name: of the own package, else of one that was imported whole.
     pub(super) fn java_name(&self, file: FileId, name: Name, want: Want) -> Found {
         let entry = self.lens.entry(file);
-        let Some(mut space) = crate::world::open_space(&entry.path, &entry.facts) else {
-            return Found::Nothing;
-        };
+        let Some(mut space) = entry.space.as_deref() else { return Found::Nothing };
         loop {
-            let found = self.in_space(&space, name, want, Some(file));
+            let found = self.in_space(space, name, want, Some(file));
             // An inner namespace of C# sees the outer ones.
             if !found.is_nothing() || !space.starts_with("cs:") {
                 if !found.is_nothing() {
@@ -20,7 +18,7 @@ impl Resolver<'_> {
                 break;
             }
             match space.rsplit_once('.') {
-                Some((outer, _)) => space = outer.to_owned(),
+                Some((outer, _)) => space = outer,
                 None => break,
             }
         }

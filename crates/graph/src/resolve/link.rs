@@ -5,7 +5,7 @@ use std::collections::{HashMap, HashSet};
 use model::closed;
 
 use super::{Found, Here, How, Place, Resolver, Value};
-use crate::facts::{DefKind, Export, Flags, ImportKind, Pos, RefKind, Term};
+use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Pos, RefKind, Term};
 use crate::fast::FastHasher;
 use crate::precise;
 use crate::sketch::ANY_NUMBER;
@@ -87,8 +87,8 @@ impl Resolver<'_> {
         let here = Here { file, env: None };
         let mut known: HashMap<(u32, RefKind, u8), Bound, FastHasher> = HashMap::default();
         let precise = self.precise(entry);
-        let mut res = Vec::with_capacity(entry.facts.refs.len());
-        for it in &entry.facts.refs {
+        let mut res = Vec::with_capacity(entry.refs.len());
+        for it in &entry.refs {
             let key = (it.term, it.kind, it.args);
             let (to, is_foreign) = if let Some(said) = precise.as_ref().and_then(|said| said(it.at))
             {
@@ -109,13 +109,16 @@ impl Resolver<'_> {
     /// What a precise index says about places of a file, where there is one.
     fn precise<'e>(&self, entry: &'e Entry) -> Option<impl Fn(Pos) -> Option<Bound> + use<'e>> {
         let precise = entry.precise.as_deref()?;
-        let found = |it: &precise::Symbol| {
+        let mut known: HashMap<FileId, Option<Facts>> = HashMap::new();
+        let mut found = |it: &precise::Symbol| {
             let file = self.lens.file(&it.path)?;
-            let facts = &self.lens.entry(file).facts;
+            // For the lens to write it down.
+            self.lens.entry(file);
+            let facts = known.entry(file).or_insert_with(|| self.lens.world.facts(file)).as_ref()?;
             let def = precise::namesakes(facts, &it.name).nth(it.nth as usize)?;
             Some(DefRef { file, def })
         };
-        let symbols: Vec<Option<DefRef>> = precise.symbols.iter().map(found).collect();
+        let symbols: Vec<Option<DefRef>> = precise.symbols.iter().map(&mut found).collect();
         Some(move |at| match precise.at(at)? {
             None => Some((None, true)),
             // What is no longer there is looked for as if nothing had been said.
@@ -162,8 +165,8 @@ impl Resolver<'_> {
         let entry = self.lens.entry(here.file);
         let Term::Member(of, name) = entry.facts.terms[term as usize] else { return None };
         if kind != RefKind::Call
-            || COMMON.contains(&entry.facts.word(name))
-            || entry.facts.word(name).len() < 3
+            || COMMON.contains(&self.word(entry, name))
+            || self.word(entry, name).len() < 3
         {
             return None;
         }
@@ -179,12 +182,13 @@ impl Resolver<'_> {
 }
 
 pub(crate) fn sites(world: &World, file: FileId) -> Vec<Site> {
-    Resolver::new(world).sites(file)
+    world.whole(file).map_or_else(Vec::new, |it| Resolver::new(world, &it).sites(file))
 }
 
 /// Resolves one file.
 pub(crate) fn links(world: &World, file: FileId) -> Links {
-    let resolver = Resolver::new(world);
+    let Some(own) = world.whole(file) else { return Links::default() };
+    let resolver = Resolver::new(world, &own);
     let mut res = Links::default();
     let mut seen: HashSet<(Option<u32>, FileId, Option<u32>, EdgeKind), FastHasher> =
         HashSet::default();
@@ -198,7 +202,7 @@ pub(crate) fn links(world: &World, file: FileId) -> Links {
     };
     let entry = resolver.lens.entry(file);
     let sites = resolver.sites(file);
-    for (it, site) in entry.facts.refs.iter().zip(&sites) {
+    for (it, site) in entry.refs.iter().zip(&sites) {
         let Some((to, how)) = site.to else {
             res.n_foreign += u32::from(site.is_foreign);
             res.n_unresolved += u32::from(!site.is_foreign && it.kind == RefKind::Call);

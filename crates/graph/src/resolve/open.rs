@@ -38,9 +38,8 @@ impl Resolver<'_> {
 
     /// A name that all files of a language share.
     pub(super) fn open_name(&self, file: FileId, name: Name, want: Want) -> Found {
-        let entry = self.lens.entry(file);
-        match crate::world::open_space(&entry.path, &entry.facts) {
-            Some(space) => self.in_space(&space, name, want, Some(file)),
+        match &self.lens.entry(file).space {
+            Some(space) => self.in_space(space, name, want, Some(file)),
             None => Found::Nothing,
         }
     }

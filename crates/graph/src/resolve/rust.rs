@@ -149,10 +149,10 @@ impl Resolver<'_> {
         let mut at = Some(self.lens.entry(file).folder());
         while let Some(folder) = at {
             if let Some(manifest) = self.lens.file(&within(folder, "Cargo.toml")) {
-                let facts = &self.lens.entry(manifest).facts;
-                let renamed = facts.exports.iter().find_map(|it| match it {
-                    Export::ModuleAs { name, module } if facts.word(*name) == text => {
-                        Some(facts.word(*module))
+                let entry = self.lens.entry(manifest);
+                let renamed = entry.facts.exports.iter().find_map(|it| match it {
+                    Export::ModuleAs { name, module } if self.word(entry, *name) == text => {
+                        Some(self.word(entry, *module))
                     }
                     _ => None,
                 });
@@ -168,10 +168,9 @@ impl Resolver<'_> {
             if !entry.path.ends_with("Cargo.toml") {
                 continue;
             }
-            let facts = &entry.facts;
-            let said = facts.exports.iter().find_map(|it| match it {
-                Export::ModuleAs { name, module } if facts.word(*name) == "path" => {
-                    Some(facts.word(*module))
+            let said = entry.facts.exports.iter().find_map(|it| match it {
+                Export::ModuleAs { name, module } if self.word(entry, *name) == "path" => {
+                    Some(self.word(entry, *module))
                 }
                 _ => None,
             });
@@ -212,11 +211,12 @@ impl Resolver<'_> {
             places.push(format!("{folder}.rs"));
         }
         places.iter().filter_map(|it| self.lens.file(it)).find(|it| {
-            let facts = &self.lens.entry(*it).facts;
-            facts
+            let entry = self.lens.entry(*it);
+            entry
+                .facts
                 .imports
                 .iter()
-                .any(|it| it.kind == ImportKind::Child && facts.word(it.local) == name)
+                .any(|it| it.kind == ImportKind::Child && self.word(entry, it.local) == name)
         })
     }
 

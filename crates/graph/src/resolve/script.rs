@@ -68,7 +68,7 @@ impl Resolver<'_> {
         let entry = self.lens.entry(config);
         let facts = &entry.facts;
         let said = facts.exports.iter().filter_map(|it| match it {
-            Export::ModuleAs { name, module } => Some((facts.word(*name), facts.word(*module))),
+            Export::ModuleAs { name, module } => Some((self.word(entry, *name), self.word(entry, *module))),
             _ => None,
         });
         let base = said.clone().find(|it| it.0 == "baseUrl").map(|it| it.1);
@@ -98,7 +98,7 @@ impl Resolver<'_> {
             return None;
         }
         facts.imports.iter().find_map(|it| {
-            let path = facts.word(it.module);
+            let path = self.word(entry, it.module);
             let path = join(entry.folder(), path).filter(|_| path.starts_with('.'))?;
             let parent =
                 self.lens.file(&path).or_else(|| self.lens.file(&format!("{path}.json")))?;
@@ -128,7 +128,7 @@ impl Resolver<'_> {
         let facts = &entry.facts;
         let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         let said = facts.exports.iter().filter_map(|it| match it {
-            Export::ModuleAs { name, module } => Some((facts.word(*name), facts.word(*module))),
+            Export::ModuleAs { name, module } => Some((self.word(entry, *name), self.word(entry, *module))),
             _ => None,
         });
         for (pattern, target) in said {

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 
 use super::{ANY_NUMBER, Bound, Sketch, Space, index};
 use crate::facts::{
-    Base, Def, DefKind, Export, Facts, Flags, Hash, Import, List, Local, RefKind, Term, TermId,
-    Word, Writer, meaning, write_term,
+    Base, Def, DefKind, Export, Facts, Flags, Hash, Import, Inside, List, Local, Ref, RefKind, Term,
+    TermId, Word, Writer, meaning, write_term,
 };
 use crate::fast::FastHasher;
 
@@ -44,8 +44,19 @@ impl Sketch<'_> {
         }
         copy.surface();
         copy.to.surface = surface(&copy.to);
-        copy.refs();
-        copy.to
+        let to = &mut copy.to;
+        to.n_outer_names = index(to.names.len());
+        let (n_terms, n_locals, n_lists) = (to.terms.len(), to.locals.len(), to.lists.len());
+        let refs = copy.refs();
+        let mut to = copy.to;
+        let inside = Inside {
+            terms: to.terms.split_off(n_terms),
+            locals: to.locals.split_off(n_locals),
+            lists: to.lists.split_off(n_lists),
+            refs,
+        };
+        to.inner = inside.encode();
+        to
     }
 
     /// Properties that are only ever assigned are fields all the same.
@@ -101,7 +112,7 @@ impl Copy<'_, '_> {
     fn word(&mut self, word: Word) -> Word {
         let names = &mut self.to.names;
         *self.words.entry(word).or_insert_with(|| {
-            names.push(self.from.names[word as usize].as_ref().into());
+            names.push(&self.from.names[word as usize]);
             index(names.len() - 1)
         })
     }
@@ -164,7 +175,8 @@ impl Copy<'_, '_> {
         self.fill();
     }
 
-    fn refs(&mut self) {
+    fn refs(&mut self) -> Vec<Ref> {
+        let mut res = Vec::with_capacity(self.from.refs.len());
         // The name of a definition is no mention of it.
         let declared: HashSet<_> =
             self.from.defs.iter().map(|it| (it.at.line, it.at.column)).collect();
@@ -185,10 +197,11 @@ impl Copy<'_, '_> {
             let is_repeated = matches!(it.kind, RefKind::Use | RefKind::Type)
                 && (is_itself || !seen.insert((it.from, term, it.kind)));
             if !is_repeated {
-                self.to.refs.push(crate::facts::Ref { term, ..*it });
+                res.push(Ref { term, ..*it });
             }
         }
         self.fill();
+        res
     }
 
     /// Whether a bare name may mean something that others can see.

@@ -2,7 +2,7 @@
 
 use super::names::hash;
 use super::{FileId, Key, Name, Names, Sought, key};
-use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Word};
+use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Inside, Ref, Texts, Word};
 use crate::lang::Family;
 use crate::precise::Precise;
 use crate::sketch::{ANY_NUMBER, index};
@@ -20,27 +20,36 @@ impl Want {
     pub(crate) const TYPE: Self = Self { as_type: true, args: ANY_NUMBER };
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Entry {
     pub(crate) id: FileId,
     pub(crate) path: Box<str>,
     pub(crate) key: Key,
+    /// The namespace that its top definitions join, when it is more than the file.
+    pub(crate) space: Option<Box<str>>,
+    /// What others can see of it. Names are in `words`.
     pub(crate) facts: Facts,
+    /// Its references, while it is resolved.
+    pub(crate) refs: Vec<Ref>,
     /// What a precise index says of its references.
     pub(crate) precise: Option<Box<Precise>>,
     words: Vec<Name>,
+    /// Names that only its references need.
+    inner_words: Box<[Name]>,
     /// Definitions by parent (one more than it is; 0 for the file) and name.
-    members: Vec<(u32, Name, u32)>,
+    members: Box<[(u32, Name, u32)]>,
     /// Imports by the module around (as above) and local name.
-    imports: Vec<(u32, Name, u32)>,
-    exports: Vec<(Name, u32)>,
+    imports: Box<[(u32, Name, u32)]>,
+    exports: Box<[(Name, u32)]>,
     /// What it adds to the index, sorted.
-    pub(super) provides: Vec<(Key, u32)>,
+    pub(super) provides: Box<[(Key, u32)]>,
 }
 
 impl Entry {
     pub(super) fn new(names: &mut Names, id: FileId, path: &str, mut facts: Facts) -> Self {
-        let words: Vec<Name> = facts.names.iter_mut().map(|it| names.add(it)).collect();
+        let mut words: Vec<Name> = facts.names.iter().map(|it| names.add(it)).collect();
+        let inner_words = words.split_off(facts.n_outer_names as usize).into();
+        words.shrink_to_fit();
         facts.shrink();
         let name = |it: Word| words[it as usize];
         let step = |it: Option<u32>| it.map_or(0, |it| it + 1);
@@ -72,20 +81,45 @@ impl Entry {
             })
             .collect();
         exports.sort_unstable();
-        let provides = provides(names, path, &facts, &words);
+        let space = open_space(path, &facts);
+        let provides = provides(names, path, &facts, &words, space.as_deref());
         let key = key(Sought::Path, hash(path), 0);
+        facts.names = Texts::default();
         Self {
             id,
             path: path.into(),
             key,
+            space: space.map(Into::into),
             facts,
+            refs: Vec::new(),
             precise: None,
             words,
-            members,
-            imports,
-            exports,
+            inner_words,
+            members: members.into(),
+            imports: imports.into(),
+            exports: exports.into(),
             provides,
         }
+    }
+
+    /// With what its references need, as long as it is resolved.
+    pub(super) fn whole(&self) -> Self {
+        let mut res = Self { provides: Box::default(), ..self.clone() };
+        let inside = Inside::decode(&self.facts.inner).unwrap_or_default();
+        res.words.extend(&self.inner_words);
+        res.facts.terms.extend(inside.terms);
+        res.facts.locals.extend(inside.locals);
+        res.facts.lists.extend(inside.lists);
+        res.refs = inside.refs;
+        res
+    }
+
+    /// Its facts as they came.
+    pub(super) fn facts(&self, names: &Names) -> Facts {
+        let mut res = self.facts.clone();
+        let words = self.words.iter().chain(&self.inner_words);
+        words.for_each(|it| res.names.push(names.text(*it)));
+        res
     }
 
     pub(crate) fn name(&self, word: Word) -> Name {
@@ -160,15 +194,21 @@ fn span(sorted: &[(u32, Name, u32)], wanted: (u32, Name)) -> impl Iterator<Item 
 }
 
 /// The index entries of a file; definitions that others can find without knowing the file.
-fn provides(names: &Names, path: &str, facts: &Facts, words: &[Name]) -> Vec<(Key, u32)> {
+fn provides(
+    names: &Names,
+    path: &str,
+    facts: &Facts,
+    words: &[Name],
+    space: Option<&str>,
+) -> Box<[(Key, u32)]> {
     let mut res = Vec::new();
     let hashed = |it: Word| names.hash(words[it as usize]);
-    let space = open_space(path, facts).map(|it| hash(&it));
+    let space = space.map(hash);
     if facts.lang.family() == Family::Manifest {
         if let Some(name) = facts.space {
             res.push((key(Sought::Package, hashed(name), 0), u32::MAX));
         }
-        return res;
+        return res.into();
     }
     if facts.lang.family() == Family::Python
         && let Some((folder, "__init__.py")) = path.rsplit_once('/')
@@ -192,11 +232,11 @@ fn provides(names: &Names, path: &str, facts: &Facts, words: &[Name]) -> Vec<(Ke
         }
     }
     res.sort_unstable();
-    res
+    res.into()
 }
 
 /// The namespace that a file's top definitions join, when it is more than the file.
-pub(crate) fn open_space(path: &str, facts: &Facts) -> Option<String> {
+fn open_space(path: &str, facts: &Facts) -> Option<String> {
     let folder = || path.rsplit_once('/').map_or("", |it| it.0);
     match facts.lang.family() {
         Family::Go => Some(format!("go:{}", folder())),

@@ -10,15 +10,17 @@ use crate::lang::Family;
 
 pub(crate) struct Lens<'w> {
     pub(crate) world: &'w World,
+    /// The file that is resolved, as a whole.
+    own: &'w Entry,
     looked_for: RefCell<HashSet<Key, FastHasher>>,
     /// Files that were looked into already, a bit each: most looks are second ones.
     seen: RefCell<Vec<u64>>,
 }
 
 impl<'w> Lens<'w> {
-    pub(crate) fn new(world: &'w World) -> Self {
+    pub(crate) fn new(world: &'w World, own: &'w Entry) -> Self {
         let seen = RefCell::new(vec![0; world.n_slots() / 64 + 1]);
-        Self { world, looked_for: RefCell::default(), seen }
+        Self { world, own, looked_for: RefCell::default(), seen }
     }
 
     /// Everything that was looked for, sorted.
@@ -39,7 +41,11 @@ impl<'w> Lens<'w> {
 
     /// A file that is there, because something of it was found.
     pub(crate) fn entry(&self, file: FileId) -> &'w Entry {
-        let entry = self.world.get(file).expect("what was found in the world is in it");
+        let entry = if file == self.own.id {
+            self.own
+        } else {
+            self.world.get(file).expect("what was found in the world is in it")
+        };
         let mut seen = self.seen.borrow_mut();
         let (word, bit) = (&mut seen[file as usize / 64], 1_u64 << (file % 64));
         if *word & bit == 0 {
@@ -73,7 +79,7 @@ impl<'w> Lens<'w> {
         let found = self.sorted(key(Sought::Package, hash(name), 0), None);
         let is_it = |it: &FileId| {
             let entry = self.entry(*it);
-            entry.facts.space.is_some_and(|it| entry.facts.word(it) == name)
+            entry.facts.space.is_some_and(|it| self.world.names.text(entry.name(it)) == name)
         };
         found.into_iter().map(|it| it.file).filter(is_it).collect()
     }

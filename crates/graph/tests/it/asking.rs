@@ -27,7 +27,7 @@ it('logs in', () => { login(null) })
 fn atlas() -> Atlas {
     let graph = graph(REPOSITORY);
     let file = |(id, path): (u32, &str)| {
-        (id, path.to_owned(), graph.facts(id).unwrap().clone(), graph.links(id).unwrap().clone())
+        (id, path.to_owned(), graph.facts(id).unwrap(), graph.links(id).unwrap())
     };
     Atlas::new(graph.files().map(file).collect())
 }
