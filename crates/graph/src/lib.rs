@@ -44,8 +44,6 @@ pub use map::{
     decode_module, described, description_in, encode_module, keep_ids, modules, tools,
 };
 pub use precise::{Fitted, Precise, fit};
-pub use resolve::{
-    Edge, EdgeKind, How, Kept, Links, Site, decode_edges, decode_keys,
-};
+pub use resolve::{Edge, EdgeKind, How, Kept, Links, Site, decode_edges, decode_keys};
 pub use scip::{Encoding, Occurrence, ScipFile, read_scip};
 pub use world::{DefRef, FileId, Key};

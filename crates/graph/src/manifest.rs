@@ -21,14 +21,14 @@ pub(crate) fn read(sketch: &mut Sketch<'_>, path: &str) {
 
 /// Adds `key → value`; the same key may come several times, best first.
 fn say(sketch: &mut Sketch<'_>, key: &str, value: &str) {
-    let (name, module) = (sketch.made_word(key), sketch.made_word(value));
+    let (name, module) = (sketch.word(key), sketch.word(value));
     sketch.exports.push(Export::ModuleAs { name, module });
 }
 
 fn package(sketch: &mut Sketch<'_>, text: &str) {
     let Ok(json) = serde_json::from_str::<Value>(text) else { return };
     if let Some(name) = json["name"].as_str().filter(|it| !it.is_empty()) {
-        sketch.space = Some(sketch.made_word(name));
+        sketch.space = Some(sketch.word(name));
     }
     for (key, value) in json["exports"].as_object().into_iter().flatten() {
         if key.starts_with('.') {
@@ -69,7 +69,7 @@ fn config(sketch: &mut Sketch<'_>, text: &str) {
         .into_iter()
         .chain(extends.as_array().into_iter().flatten().filter_map(Value::as_str))
     {
-        let (module, star) = (sketch.made_word(it), sketch.made_word("*"));
+        let (module, star) = (sketch.word(it), sketch.word("*"));
         let kind = ImportKind::Effect;
         sketch.imports.push(Import {
             kind,
@@ -150,7 +150,7 @@ fn cargo(sketch: &mut Sketch<'_>, text: &str) {
         match (section, key) {
             ("package", "name") => {
                 if let Some(name) = quoted(value) {
-                    sketch.space = Some(sketch.made_word(&name.replace('-', "_")));
+                    sketch.space = Some(sketch.word(&name.replace('-', "_")));
                 }
             }
             ("lib", "name") => {
@@ -182,7 +182,7 @@ fn go(sketch: &mut Sketch<'_>, text: &str) {
     for line in text.lines().map(str::trim) {
         if let Some(module) = line.strip_prefix("module ") {
             let module = module.split("//").next().unwrap_or(module).trim().trim_matches('"');
-            sketch.space = Some(sketch.made_word(module));
+            sketch.space = Some(sketch.word(module));
         }
         let replaced = line.strip_prefix("replace ").unwrap_or(line);
         if let Some((from, to)) = replaced.split_once("=>")

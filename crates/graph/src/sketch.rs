@@ -4,13 +4,14 @@
 //! used above the line that defines it. What no reference needs is left out.
 
 mod finish;
+mod room;
 mod scope;
 
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 use tree_sitter::Node;
 
+use room::{Copied, Room, Words};
 use scope::Scope;
 pub(crate) use scope::{Bound, ScopeKind, Space};
 
@@ -36,10 +37,10 @@ struct Assigned {
 
 pub(crate) struct Sketch<'s> {
     pub(crate) source: &'s [u8],
+    /// The same, where all of it is text.
+    whole: Option<&'s str>,
     pub(crate) lang: Lang,
-    words: HashMap<&'s str, Word, FastHasher>,
-    made_words: HashMap<String, Word, FastHasher>,
-    names: Vec<Cow<'s, str>>,
+    words: Words,
     pub(crate) space: Option<Word>,
     pub(crate) defs: Vec<Def>,
     pub(crate) bases: Vec<Base>,
@@ -58,34 +59,36 @@ pub(crate) struct Sketch<'s> {
     returns: Vec<Vec<TermId>>,
     assigned: Vec<Assigned>,
     opaque: Ranges,
+    copied: Copied,
     pub(crate) is_test: bool,
     pub(crate) n_too_deep: u32,
 }
 
 impl<'s> Sketch<'s> {
     pub(crate) fn new(lang: Lang, source: &'s [u8]) -> Self {
+        let room = Room::take();
         let mut res = Self {
             source,
+            whole: std::str::from_utf8(source).ok(),
             lang,
-            words: HashMap::default(),
-            made_words: HashMap::default(),
-            names: Vec::new(),
+            words: room.words,
             space: None,
-            defs: Vec::new(),
+            defs: room.defs,
             bases: Vec::new(),
             imports: Vec::new(),
             exports: Vec::new(),
-            locals: Vec::new(),
-            terms: Vec::new(),
-            known: HashMap::default(),
-            lists: Vec::new(),
-            refs: Vec::new(),
+            locals: room.locals,
+            terms: room.terms,
+            known: room.known,
+            lists: room.lists,
+            refs: room.refs,
             scopes: vec![Scope::root()],
             scope: 0,
             open: Vec::new(),
             returns: Vec::new(),
             assigned: Vec::new(),
-            opaque: Ranges::default(),
+            opaque: room.opaque,
+            copied: room.copied,
             is_test: false,
             n_too_deep: 0,
         };
@@ -97,33 +100,20 @@ impl<'s> Sketch<'s> {
 
     /// The text of a node; empty where it is not UTF-8.
     pub(crate) fn text(&self, node: Node<'_>) -> &'s str {
+        if let Some(text) = self.whole {
+            return text.get(node.byte_range()).unwrap_or_default();
+        }
         let text = self.source.get(node.byte_range()).unwrap_or_default();
         std::str::from_utf8(text).unwrap_or_default()
     }
 
-    pub(crate) fn word(&mut self, text: &'s str) -> Word {
-        if let Some(it) = self.words.get(text) {
-            return *it;
-        }
-        let made = (!self.made_words.is_empty()).then(|| self.made_words.get(text)).flatten();
-        let word = made.copied().unwrap_or_else(|| add_name(&mut self.names, text.into()));
-        self.words.insert(text, word);
-        word
+    pub(crate) fn word(&mut self, text: &str) -> Word {
+        self.words.add(text)
     }
 
     pub(crate) fn word_of(&mut self, node: Node<'_>) -> Word {
         let text = self.text(node);
         self.word(text)
-    }
-
-    /// A word that does not stand in the text as it is.
-    pub(crate) fn made_word(&mut self, text: &str) -> Word {
-        if let Some(it) = self.words.get(text).or_else(|| self.made_words.get(text)) {
-            return *it;
-        }
-        let word = add_name(&mut self.names, text.to_owned().into());
-        self.made_words.insert(text.to_owned(), word);
-        word
     }
 
     pub(crate) fn term(&mut self, term: Term) -> TermId {
@@ -162,7 +152,7 @@ impl<'s> Sketch<'s> {
     }
 
     pub(crate) fn literal(&mut self, of: &'static str) -> TermId {
-        let word = self.made_word(of);
+        let word = self.word(of);
         self.term(Term::Literal(word))
     }
 
@@ -364,7 +354,7 @@ impl<'s> Sketch<'s> {
     pub(crate) fn modules_around(&self) -> Vec<String> {
         let modules = self.open.iter().map(|it| &self.defs[*it as usize]);
         let modules = modules.filter(|it| it.kind == DefKind::Module);
-        modules.map(|it| self.names[it.name as usize].to_string()).collect()
+        modules.map(|it| self.words.text(it.name).to_owned()).collect()
     }
 
     pub(crate) fn assign(
@@ -394,11 +384,6 @@ impl<'s> Sketch<'s> {
     pub(crate) fn string(&mut self, node: Node<'_>) {
         self.opaque.0.push((index(node.start_byte()), index(node.end_byte()), Opaque::String));
     }
-}
-
-fn add_name<'s>(names: &mut Vec<Cow<'s, str>>, text: Cow<'s, str>) -> Word {
-    names.push(text);
-    index(names.len() - 1)
 }
 
 pub(crate) fn pos(node: Node<'_>) -> Pos {

@@ -27,7 +27,7 @@ pub(crate) fn meaning(
     let mut rest = opaque.0[first..].iter().peekable();
     let (mut last, mut gap, mut depth) = (b' ', false, 0_i32);
     let mut steps: Vec<usize> = Vec::new();
-    let mut fresh_line = None;
+    let mut fresh_line: Option<usize> = None;
     while at < end {
         if let Some((_, to, kind)) = rest.next_if(|it| it.0 as usize <= at) {
             let to = (*to as usize).min(end);
@@ -39,25 +39,30 @@ pub(crate) fn meaning(
             at = at.max(to);
             continue;
         }
-        let byte = source[at];
-        at += 1;
-        match byte {
-            b'\n' if by_indentation && depth <= 0 => (fresh_line, gap) = (Some(0), true),
-            b' ' | b'\t' | b'\r' | b'\n' => {
-                gap = true;
-                fresh_line = fresh_line.map(|it: usize| it + if byte == b'\t' { 8 } else { 1 });
-            }
-            _ => {
-                enter_line(&mut res, &mut steps, fresh_line.take());
-                depth += i32::from(matches!(byte, b'(' | b'[' | b'{'));
-                depth -= i32::from(matches!(byte, b')' | b']' | b'}'));
-                if gap && is_word(last) && is_word(byte) {
-                    res.add(b' ');
+        // Up to the next comment or string there is nothing but code.
+        let stop = rest.peek().map_or(end, |it| (it.0 as usize).min(end));
+        for byte in &source[at..stop] {
+            match byte {
+                b'\n' if by_indentation && depth <= 0 => (fresh_line, gap) = (Some(0), true),
+                b' ' | b'\t' | b'\r' | b'\n' => {
+                    gap = true;
+                    fresh_line = fresh_line.map(|it| it + if *byte == b'\t' { 8 } else { 1 });
                 }
-                res.add(byte);
-                (last, gap) = (byte, false);
+                _ => {
+                    if by_indentation {
+                        enter_line(&mut res, &mut steps, fresh_line.take());
+                        depth += i32::from(matches!(byte, b'(' | b'[' | b'{'));
+                        depth -= i32::from(matches!(byte, b')' | b']' | b'}'));
+                    }
+                    if gap && is_word(last) && is_word(*byte) {
+                        res.add(b' ');
+                    }
+                    res.add(*byte);
+                    (last, gap) = (*byte, false);
+                }
             }
         }
+        at = stop;
     }
     res.finish()
 }

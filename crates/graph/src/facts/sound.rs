@@ -69,7 +69,8 @@ impl Bounds {
             | Term::Function(it) => is_term(it),
             Term::Args(it) | Term::Either(it) | Term::Both(it) => all(it, &|_, it| is_term(it)),
             Term::Record(it) => {
-                let is_right = |i: u32, it| if i % 2 == 0 { self.has_word(it) } else { is_term(it) };
+                let is_right =
+                    |i: u32, it| if i.is_multiple_of(2) { self.has_word(it) } else { is_term(it) };
                 it.len.is_multiple_of(2) && all(it, &is_right)
             }
         }
@@ -93,7 +94,10 @@ pub(super) fn is_sound(facts: &Facts) -> bool {
                 && it.generics.1 as usize <= bounds.locals
         })
         && is_none_or_below(facts.space, bounds.names)
-        && facts.bases.iter().all(|it| is_below(it.def, bounds.defs) && is_below(it.term, bounds.terms))
+        && facts
+            .bases
+            .iter()
+            .all(|it| is_below(it.def, bounds.defs) && is_below(it.term, bounds.terms))
         && facts.imports.iter().all(|it| {
             [it.module, it.item, it.local].iter().all(|it| bounds.has_word(*it))
                 && is_none_or_below(it.within, bounds.defs)

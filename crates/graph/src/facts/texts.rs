@@ -31,6 +31,11 @@ impl Texts {
         (0..self.len()).filter_map(|it| self.get(it))
     }
 
+    pub(crate) fn clear(&mut self) {
+        self.text.clear();
+        self.ends.clear();
+    }
+
     pub(crate) fn shrink(&mut self) {
         self.text.shrink_to_fit();
         self.ends.shrink_to_fit();

@@ -64,10 +64,8 @@ steps!(Go);
 impl Go<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        if self.w.grammar.is_token(node) {
-            return;
-        }
-        match self.w.kind(node) {
+        let Some(kind) = self.w.grammar.met(node) else { return };
+        match kind {
             K::Comment => self.w.s.comment(node),
             K::Text | K::RawText | K::Rune => self.w.s.string(node),
             K::Identifier => self.mention(node),
@@ -174,11 +172,8 @@ impl Go<'_, '_> {
         };
         if let (Some(callee), Some(at)) = (callee, at) {
             let arguments = self.w.field(node, F::Arguments);
-            let n_args = arguments.map_or(0, |it| children(it).count());
-            let is_spread = arguments
-                .is_some_and(|it| children(it).any(|it| self.w.kind(it) == K::VariadicArgument));
             let n_args =
-                if is_spread { ANY_NUMBER } else { u8::try_from(n_args).unwrap_or(ANY_NUMBER) };
+                self.w.n_args(arguments, |it| it == K::Comment, |it| it == K::VariadicArgument);
             let term = self.term(callee);
             self.w.s.refer(RefKind::Call, term, at, n_args);
         }
@@ -196,7 +191,7 @@ impl Go<'_, '_> {
             Some(_) => (ImportKind::Module, name.map(|it| self.w.text(it))),
             None => (ImportKind::Module, Some(package_name(path))),
         };
-        let (module, item) = (self.w.s.word(path), self.w.s.made_word("*"));
+        let (module, item) = (self.w.s.word(path), self.w.s.word("*"));
         let word = local.map_or(item, |it| self.w.s.word(it));
         let import = index(self.w.s.imports.len());
         let line = index(node.start_position().row);
@@ -318,7 +313,7 @@ impl Go<'_, '_> {
                 children(it).filter(|it| grammar.kind(*it) == K::Identifier).count().max(1);
             let of = self.w.field(it, F::Type).map_or(Sketch::UNKNOWN, |it| self.type_term(it));
             for _ in 0..n_names {
-                items.extend([self.w.s.made_word(&place.to_string()), of]);
+                items.extend([self.w.s.word(&place.to_string()), of]);
                 place += 1;
             }
         }
@@ -474,7 +469,7 @@ impl Go<'_, '_> {
             [] => Sketch::UNKNOWN,
             [call] if n_names > 1 && self.w.kind(*call) == K::Call => {
                 let of = self.term(*call);
-                let place = self.w.s.made_word(&i.to_string());
+                let place = self.w.s.word(&i.to_string());
                 self.w.s.term(Term::Member(of, place))
             }
             // The second tells whether there was a first.

@@ -48,9 +48,11 @@ impl<K: Names, F: Names> Grammar<K, F> {
         self.kinds.get(usize::from(node.kind_id())).copied().unwrap_or(K::OTHER)
     }
 
-    /// Whether a walk need not look at a node at all.
-    pub(crate) fn is_token(&self, node: Node<'_>) -> bool {
-        self.tokens.get(usize::from(node.kind_id())).copied().unwrap_or(false)
+    /// The kind of a node that a walk has come to; nothing where it need not look at all.
+    pub(crate) fn met(&self, node: Node<'_>) -> Option<K> {
+        let id = usize::from(node.kind_id());
+        let is_token = self.tokens.get(id).copied().unwrap_or(false);
+        (!is_token).then(|| self.kinds.get(id).copied().unwrap_or(K::OTHER))
     }
 
     pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {

@@ -90,10 +90,8 @@ steps!(Java);
 impl Java<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        if self.w.grammar.is_token(node) {
-            return;
-        }
-        match self.w.kind(node) {
+        let Some(kind) = self.w.grammar.met(node) else { return };
+        match kind {
             K::LineComment | K::BlockComment => self.w.s.comment(node),
             K::Text | K::Char => self.w.s.string(node),
             K::Identifier => self.mention(node),
@@ -192,8 +190,9 @@ impl Java<'_, '_> {
     }
 
     fn n_args(&self, node: Node<'_>) -> u8 {
-        let n = self.w.field(node, F::Arguments).map_or(0, |it| children(it).count());
-        u8::try_from(n).unwrap_or(ANY_NUMBER)
+        let arguments = self.w.field(node, F::Arguments);
+        let is_comment = |it| matches!(it, K::LineComment | K::BlockComment);
+        self.w.n_args(arguments, is_comment, |_| false)
     }
 
     fn invocation(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {

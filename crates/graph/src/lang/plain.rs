@@ -78,7 +78,7 @@ impl<'s> Plain<'_, 's> {
             }
             "namespace_definition" if self.s.lang == Lang::Php => {
                 let name = field(node, "name").map(|it| self.s.text(it).replace('\\', "."));
-                self.s.space = name.map(|it| self.s.made_word(&it));
+                self.s.space = name.map(|it| self.s.word(&it));
                 self.inside(cursor);
             }
             // A C++ namespace adds to what all files share; its name is left out.
@@ -235,8 +235,8 @@ impl<'s> Plain<'_, 's> {
         local: Option<&str>,
         node: Node<'_>,
     ) {
-        let (module, item) = (self.s.made_word(module), self.s.made_word(item));
-        let name = local.map_or(item, |it| self.s.made_word(it));
+        let (module, item) = (self.s.word(module), self.s.word(item));
+        let name = local.map_or(item, |it| self.s.word(it));
         let import = index(self.s.imports.len());
         let line = index(node.start_position().row);
         self.s.imports.push(Import {

@@ -67,10 +67,8 @@ steps!(Python);
 impl<'s> Python<'_, 's> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        if self.w.grammar.is_token(node) {
-            return;
-        }
-        match self.w.kind(node) {
+        let Some(kind) = self.w.grammar.met(node) else { return };
+        match kind {
             K::Comment => self.w.s.comment(node),
             K::Text => {
                 self.w.s.string(node);
@@ -170,11 +168,9 @@ impl<'s> Python<'_, 's> {
     }
 
     fn n_args(&self, node: Node<'_>) -> u8 {
-        let Some(arguments) = self.w.field(node, F::Arguments) else { return 0 };
-        if children(arguments).any(|it| matches!(self.w.kind(it), K::Splat | K::DictionarySplat)) {
-            return ANY_NUMBER;
-        }
-        u8::try_from(children(arguments).count()).unwrap_or(ANY_NUMBER)
+        let arguments = self.w.field(node, F::Arguments);
+        let is_spread = |it| matches!(it, K::Splat | K::DictionarySplat);
+        self.w.n_args(arguments, |it| it == K::Comment, is_spread)
     }
 
     fn decorated(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
@@ -390,7 +386,7 @@ impl<'s> Python<'_, 's> {
             }
             K::PatternList | K::TuplePattern | K::ListPattern => {
                 for (i, it) in children(target).enumerate() {
-                    let place = self.w.s.made_word(&i.to_string());
+                    let place = self.w.s.word(&i.to_string());
                     let made = self.w.s.term(crate::facts::Term::Member(made, place));
                     self.bind_target(it, None, made);
                 }
@@ -432,7 +428,7 @@ impl<'s> Python<'_, 's> {
         node: Node<'_>,
     ) {
         let (module, item, name) =
-            (self.w.s.made_word(module), self.w.s.word(item), self.w.s.word(local));
+            (self.w.s.word(module), self.w.s.word(item), self.w.s.word(local));
         let import = index(self.w.s.imports.len());
         let within = self.w.s.around();
         let line = index(node.start_position().row);

@@ -128,10 +128,8 @@ steps!(Rust);
 impl Rust<'_, '_> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        if self.w.grammar.is_token(node) {
-            return;
-        }
-        match self.w.kind(node) {
+        let Some(kind) = self.w.grammar.met(node) else { return };
+        match kind {
             K::LineComment | K::BlockComment => self.w.s.comment(node),
             K::Text | K::RawText | K::Char => self.w.s.string(node),
             K::Identifier => self.mention(node),
@@ -294,9 +292,10 @@ impl Rust<'_, '_> {
         };
         let arguments = self.w.field(node, F::Arguments);
         if let Some(at) = at {
-            let n_args = arguments.map_or(0, |it| children(it).count());
+            let is_comment = |it| matches!(it, K::LineComment | K::BlockComment);
+            let n_args = self.w.n_args(arguments, is_comment, |_| false);
             let term = self.term(callee);
-            self.w.s.refer(RefKind::Call, term, at, u8::try_from(n_args).unwrap_or(ANY_NUMBER));
+            self.w.s.refer(RefKind::Call, term, at, n_args);
             self.spoken = Some(callee.id());
             if self.w.kind(callee) == K::FieldExpression && WITH_ELEMENT.contains(&self.w.text(at))
             {
@@ -396,8 +395,8 @@ impl Rust<'_, '_> {
         if self.w.field(node, F::Body).is_none() {
             let text = self.w.text(name);
             let module = match path {
-                Some(path) => self.w.s.made_word(&format!("path:{path}")),
-                None => self.w.s.made_word(&format!("mod:{text}")),
+                Some(path) => self.w.s.word(&format!("path:{path}")),
+                None => self.w.s.word(&format!("mod:{text}")),
             };
             self.add_import(
                 ImportKind::Child,
@@ -509,7 +508,7 @@ impl Rust<'_, '_> {
             match self.w.kind(it) {
                 K::SelfParameter => {
                     if let Some((_, value)) = self.owners.last().copied() {
-                        let word = self.w.s.made_word("self");
+                        let word = self.w.s.word("self");
                         self.w.s.bind_local(word, Some(value), None);
                     }
                 }

@@ -130,10 +130,8 @@ steps!(Script);
 impl<'s> Script<'_, 's> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        if self.w.grammar.is_token(node) {
-            return;
-        }
-        match self.w.kind(node) {
+        let Some(kind) = self.w.grammar.met(node) else { return };
+        match kind {
             K::Comment => self.w.s.comment(node),
             K::Text | K::Regex | K::JsxText => self.w.s.string(node),
             K::Template => {
@@ -271,12 +269,8 @@ impl<'s> Script<'_, 's> {
     }
 
     fn n_args(&self, node: Node<'_>) -> u8 {
-        let Some(arguments) = self.w.field(node, F::Arguments) else { return 0 };
-        if children(arguments).any(|it| self.w.kind(it) == K::Spread) {
-            return ANY_NUMBER;
-        }
-        let n = children(arguments).filter(|it| self.w.kind(*it) != K::Comment).count();
-        u8::try_from(n).unwrap_or(ANY_NUMBER)
+        let arguments = self.w.field(node, F::Arguments);
+        self.w.n_args(arguments, |it| it == K::Comment, |it| it == K::Spread)
     }
 
     /// `it("works", …)`: a test without a name of its own.

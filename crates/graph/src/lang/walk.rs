@@ -3,7 +3,7 @@
 use tree_sitter::{Node, TreeCursor};
 
 use super::grammar::{Grammar, Names};
-use crate::sketch::Sketch;
+use crate::sketch::{ANY_NUMBER, Sketch, index};
 
 /// How deeply syntax may be nested before the rest is left unread. Walks use the stack.
 pub(crate) const MAX_DEPTH: u32 = 400;
@@ -28,6 +28,24 @@ impl<'s, K: Names, F: Names> Walk<'_, 's, K, F> {
 
     pub(crate) fn text(&self, node: Node<'_>) -> &'s str {
         self.s.text(node)
+    }
+
+    /// How many arguments a list has; any number when some are spread.
+    pub(crate) fn n_args(
+        &self,
+        arguments: Option<Node<'_>>,
+        is_comment: impl Fn(K) -> bool,
+        is_spread: impl Fn(K) -> bool,
+    ) -> u8 {
+        let mut n = 0_u8;
+        for it in arguments.into_iter().flat_map(children) {
+            let kind = self.kind(it);
+            if is_spread(kind) {
+                return ANY_NUMBER;
+            }
+            n = n.saturating_add(u8::from(!is_comment(kind)));
+        }
+        n
     }
 
     /// Goes one step down if that is still allowed; the caller comes back up with `ascend`.
@@ -106,8 +124,19 @@ macro_rules! steps {
 }
 pub(crate) use steps;
 
-/// The named children of a node. Gathered at once: asking a node for its sibling begins at the root.
+/// Up to so many children are asked for one by one, which begins at the first each time but needs no
+/// room of its own.
+const FEW: u32 = 6;
+
+/// The named children of a node. Many are gathered at once: asking a node for its sibling begins at
+/// the root.
 pub(crate) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let n = index(node.named_child_count());
+    let (few, many) = if n <= FEW { (n, Vec::new()) } else { (0, gathered(node)) };
+    (0..few).filter_map(move |it| node.named_child(it)).chain(many)
+}
+
+fn gathered(node: Node<'_>) -> Vec<Node<'_>> {
     let mut res = Vec::with_capacity(node.named_child_count());
     let mut cursor = node.walk();
     if cursor.goto_first_child() {
@@ -120,7 +149,7 @@ pub(crate) fn children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
             }
         }
     }
-    res.into_iter()
+    res
 }
 
 /// The text of a string literal without its quotes.

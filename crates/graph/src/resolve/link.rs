@@ -114,7 +114,8 @@ impl Resolver<'_> {
             let file = self.lens.file(&it.path)?;
             // For the lens to write it down.
             self.lens.entry(file);
-            let facts = known.entry(file).or_insert_with(|| self.lens.world.facts(file)).as_ref()?;
+            let facts =
+                known.entry(file).or_insert_with(|| self.lens.world.facts(file)).as_ref()?;
             let def = precise::namesakes(facts, &it.name).nth(it.nth as usize)?;
             Some(DefRef { file, def })
         };

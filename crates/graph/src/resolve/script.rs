@@ -68,7 +68,9 @@ impl Resolver<'_> {
         let entry = self.lens.entry(config);
         let facts = &entry.facts;
         let said = facts.exports.iter().filter_map(|it| match it {
-            Export::ModuleAs { name, module } => Some((self.word(entry, *name), self.word(entry, *module))),
+            Export::ModuleAs { name, module } => {
+                Some((self.word(entry, *name), self.word(entry, *module)))
+            }
             _ => None,
         });
         let base = said.clone().find(|it| it.0 == "baseUrl").map(|it| it.1);
@@ -128,7 +130,9 @@ impl Resolver<'_> {
         let facts = &entry.facts;
         let wanted = if rest.is_empty() { ".".to_owned() } else { format!("./{rest}") };
         let said = facts.exports.iter().filter_map(|it| match it {
-            Export::ModuleAs { name, module } => Some((self.word(entry, *name), self.word(entry, *module))),
+            Export::ModuleAs { name, module } => {
+                Some((self.word(entry, *name), self.word(entry, *module)))
+            }
             _ => None,
         });
         for (pattern, target) in said {

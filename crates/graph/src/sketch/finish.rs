@@ -1,11 +1,11 @@
 //! The last step: names are bound, what nothing refers to is dropped, the surface is summed up.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
-use super::{ANY_NUMBER, Bound, Sketch, Space, index};
+use super::{ANY_NUMBER, Bound, Copied, Room, Sketch, Space, index};
 use crate::facts::{
-    Base, Def, DefKind, Export, Facts, Flags, Hash, Import, Inside, List, Local, Ref, RefKind, Term,
-    TermId, Word, Writer, meaning, write_term,
+    Base, Def, DefKind, Export, Facts, Flags, Hash, Import, Inside, List, Local, Ref, RefKind,
+    Term, TermId, Word, Writer, meaning, write_term,
 };
 use crate::fast::FastHasher;
 
@@ -13,29 +13,24 @@ use crate::fast::FastHasher;
 struct Copy<'a, 's> {
     from: &'a Sketch<'s>,
     to: Facts,
-    words: HashMap<Word, Word, FastHasher>,
-    terms: HashMap<(TermId, Space), TermId, FastHasher>,
-    known: HashMap<Term, TermId, FastHasher>,
-    locals: HashMap<u32, u32, FastHasher>,
+    done: Copied,
     /// Locals that have a place but no content yet.
     waiting: Vec<u32>,
-    bound: HashMap<(Word, u32, Space), Option<Bound>, FastHasher>,
 }
 
 impl Sketch<'_> {
     pub(crate) fn finish(mut self) -> Facts {
         self.add_assigned_fields();
-        let mut copy = Copy {
-            to: Facts::empty(self.lang),
-            from: &self,
-            words: HashMap::default(),
-            terms: HashMap::default(),
-            known: HashMap::default(),
-            locals: HashMap::default(),
-            waiting: Vec::new(),
-            bound: HashMap::default(),
+        let mut done = std::mem::take(&mut self.copied);
+        done.words.resize(self.words.len(), None);
+        done.terms.resize(self.terms.len(), [None; 2]);
+        done.locals.resize(self.locals.len(), None);
+        let to = Facts::empty(self.lang);
+        let mut copy = Copy { to, from: &self, done, waiting: Vec::new() };
+        copy.to.n_lines = {
+            let breaks = self.source.iter().map(|it| usize::from(*it == b'\n'));
+            index(breaks.sum::<usize>()) + 1
         };
-        copy.to.n_lines = index(self.source.split(|it| *it == b'\n').count());
         (copy.to.is_test, copy.to.n_too_deep) = (self.is_test, self.n_too_deep);
         // Names of definitions come first: an outline carries no others.
         for def in &self.defs {
@@ -48,7 +43,7 @@ impl Sketch<'_> {
         to.n_outer_names = index(to.names.len());
         let (n_terms, n_locals, n_lists) = (to.terms.len(), to.locals.len(), to.lists.len());
         let refs = copy.refs();
-        let mut to = copy.to;
+        let Copy { mut to, done, .. } = copy;
         let inside = Inside {
             terms: to.terms.split_off(n_terms),
             locals: to.locals.split_off(n_locals),
@@ -56,13 +51,19 @@ impl Sketch<'_> {
             refs,
         };
         to.inner = inside.encode();
+        self.give_back(done);
         to
+    }
+
+    fn give_back(self, copied: Copied) {
+        let Self { words, defs, locals, terms, known, lists, refs, opaque, .. } = self;
+        Room { words, defs, locals, terms, known, lists, refs, opaque, copied }.give_back();
     }
 
     /// Properties that are only ever assigned are fields all the same.
     fn add_assigned_fields(&mut self) {
         let key = |it: &Def| it.parent.map(|parent| (parent, it.name));
-        let declared: HashSet<_> = self.defs.iter().filter_map(key).collect();
+        let declared: HashSet<_, FastHasher> = self.defs.iter().filter_map(key).collect();
         let mut made: Vec<(super::Assigned, Vec<TermId>)> = Vec::new();
         for it in std::mem::take(&mut self.assigned) {
             if declared.contains(&(it.class, it.name)) {
@@ -111,8 +112,8 @@ impl Sketch<'_> {
 impl Copy<'_, '_> {
     fn word(&mut self, word: Word) -> Word {
         let names = &mut self.to.names;
-        *self.words.entry(word).or_insert_with(|| {
-            names.push(&self.from.names[word as usize]);
+        *self.done.words[word as usize].get_or_insert_with(|| {
+            names.push(self.from.words.text(word));
             index(names.len() - 1)
         })
     }
@@ -178,7 +179,7 @@ impl Copy<'_, '_> {
     fn refs(&mut self) -> Vec<Ref> {
         let mut res = Vec::with_capacity(self.from.refs.len());
         // The name of a definition is no mention of it.
-        let declared: HashSet<_> =
+        let declared: HashSet<_, FastHasher> =
             self.from.defs.iter().map(|it| (it.at.line, it.at.column)).collect();
         let mut seen: HashSet<(Option<u32>, TermId, RefKind), FastHasher> = HashSet::default();
         for it in &self.from.refs {
@@ -217,16 +218,17 @@ impl Copy<'_, '_> {
 
     fn lookup(&mut self, word: Word, scope: u32, space: Space) -> Option<Bound> {
         let from = self.from;
-        *self.bound.entry((word, scope, space)).or_insert_with(|| from.lookup(word, scope, space))
+        let bound = &mut self.done.bound;
+        *bound.entry((word, scope, space)).or_insert_with(|| from.lookup(word, scope, space))
     }
 
     fn reserve(&mut self, local: u32) -> u32 {
-        if let Some(it) = self.locals.get(&local) {
-            return *it;
+        if let Some(it) = self.done.locals[local as usize] {
+            return it;
         }
         let place = index(self.to.locals.len());
         self.to.locals.push(Local::default());
-        self.locals.insert(local, place);
+        self.done.locals[local as usize] = Some(place);
         self.waiting.push(local);
         place
     }
@@ -237,14 +239,14 @@ impl Copy<'_, '_> {
             let Local { declared, made } = self.from.locals[local as usize];
             let declared = declared.map(|it| self.term(it, Space::Value));
             let made = made.map(|it| self.term(it, Space::Value));
-            let place = self.locals[&local];
+            let place = self.reserve(local);
             self.to.locals[place as usize] = Local { declared, made };
         }
     }
 
     fn term(&mut self, term: TermId, space: Space) -> TermId {
-        if let Some(it) = self.terms.get(&(term, space)) {
-            return *it;
+        if let Some(it) = self.done.terms[term as usize][space as usize] {
+            return it;
         }
         let made = match self.from.get(term) {
             Term::Free(word, scope) => self.bind(word, scope, space),
@@ -270,17 +272,17 @@ impl Copy<'_, '_> {
             | Term::Super(_)) => it,
         };
         let id = self.add(made);
-        self.terms.insert((term, space), id);
+        self.done.terms[term as usize][space as usize] = Some(id);
         id
     }
 
     fn add(&mut self, term: Term) -> TermId {
-        if let Some(it) = self.known.get(&term) {
+        if let Some(it) = self.done.known.get(&term) {
             return *it;
         }
         let id = index(self.to.terms.len());
         self.to.terms.push(term);
-        self.known.insert(term, id);
+        self.done.known.insert(term, id);
         id
     }
 

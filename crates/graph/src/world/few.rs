@@ -9,7 +9,10 @@ use crate::fast::FastHasher;
 #[derive(Debug)]
 enum Few<T> {
     One(T),
-    #[expect(clippy::box_collection, reason = "the table is large, and what has many items is rare")]
+    #[expect(
+        clippy::box_collection,
+        reason = "the table is large, and what has many items is rare"
+    )]
     Many(Box<Vec<T>>),
 }
 

@@ -66,7 +66,7 @@ impl<'s> Python<'_, 's> {
             K::Tuple => {
                 let mut items = Vec::new();
                 for (i, it) in children(node).take(8).enumerate() {
-                    items.extend([self.w.s.made_word(&i.to_string()), self.term_within(it, left)]);
+                    items.extend([self.w.s.word(&i.to_string()), self.term_within(it, left)]);
                 }
                 let list = self.w.s.list(&items);
                 self.w.s.term(Term::Record(list))

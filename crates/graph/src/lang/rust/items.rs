@@ -38,7 +38,7 @@ impl Rust<'_, '_> {
             let types = children(body)
                 .filter(|it| !matches!(grammar.kind(*it), K::Visibility | K::Attribute));
             for (i, of) in types.enumerate() {
-                let word = self.w.s.made_word(&i.to_string());
+                let word = self.w.s.word(&i.to_string());
                 let declared = self.type_term(of);
                 let def = self.w.s.define(DefKind::Field, word, of, of, Flags::default());
                 self.w.s.def(def).declared = Some(declared).filter(|it| *it != Sketch::UNKNOWN);

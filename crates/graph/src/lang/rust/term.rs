@@ -80,7 +80,7 @@ impl Rust<'_, '_> {
             K::Tuple => {
                 let mut items = Vec::new();
                 for (i, it) in children(node).take(8).enumerate() {
-                    items.extend([self.w.s.made_word(&i.to_string()), self.term_within(it, left)]);
+                    items.extend([self.w.s.word(&i.to_string()), self.term_within(it, left)]);
                 }
                 let list = self.w.s.list(&items);
                 self.w.s.term(Term::Record(list))
@@ -139,7 +139,7 @@ impl Rust<'_, '_> {
             K::TupleType => {
                 let mut items = Vec::new();
                 for (i, it) in children(node).take(8).enumerate() {
-                    items.extend([self.w.s.made_word(&i.to_string()), self.type_within(it, left)]);
+                    items.extend([self.w.s.word(&i.to_string()), self.type_within(it, left)]);
                 }
                 let list = self.w.s.list(&items);
                 self.w.s.term(Term::Record(list))
@@ -224,7 +224,7 @@ impl Rust<'_, '_> {
             }
             K::TuplePattern => {
                 for (i, it) in children(pattern).enumerate() {
-                    let place = self.w.s.made_word(&i.to_string());
+                    let place = self.w.s.word(&i.to_string());
                     let part = self.w.s.term(Term::Member(of, place));
                     self.bind_pattern(it, part, left);
                 }

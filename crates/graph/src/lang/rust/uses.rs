@@ -34,7 +34,7 @@ impl<'s> Rust<'_, 's> {
                     self.segments(prefix, path);
                 }
                 let module = self.module_word(prefix);
-                let star = self.w.s.made_word("*");
+                let star = self.w.s.word("*");
                 self.add_import(ImportKind::Star, module, star, star, public, node);
             }
             K::UseAs => {
@@ -63,7 +63,7 @@ impl<'s> Rust<'_, 's> {
         let (item, local) = (self.w.s.word(item), self.w.s.word(local));
         // A path of one part names a crate or a sibling: the file's own module knows it.
         let module =
-            if module.is_empty() { self.w.s.made_word("self") } else { self.module_word(module) };
+            if module.is_empty() { self.w.s.word("self") } else { self.module_word(module) };
         let is_crate = path.len() == 1;
         let (kind, module) =
             if is_crate { (ImportKind::Module, item) } else { (ImportKind::Named, module) };
@@ -88,14 +88,14 @@ impl<'s> Rust<'_, 's> {
     fn module_word(&mut self, path: &[&'s str]) -> u32 {
         let n_up = path.iter().take_while(|it| **it == "super").count();
         if self.n_inline == 0 || path.first() == Some(&"crate") {
-            return self.w.s.made_word(&path.join("::"));
+            return self.w.s.word(&path.join("::"));
         }
         let n_kept = n_up.min(self.n_inline);
         let modules = self.w.s.modules_around();
         let inner = &modules[..modules.len() - n_kept.min(modules.len())];
         let starts_here = n_up > 0 || path.first() == Some(&"self");
         if !starts_here {
-            return self.w.s.made_word(&path.join("::"));
+            return self.w.s.word(&path.join("::"));
         }
         let rest = if n_up > 0 { &path[n_kept..] } else { &path[1..] };
         let mut parts = vec!["self".to_owned()];
@@ -105,6 +105,6 @@ impl<'s> Rust<'_, 's> {
             // Further up than the file: the path begins above it.
             parts.drain(..1);
         }
-        self.w.s.made_word(&parts.join("::"))
+        self.w.s.word(&parts.join("::"))
     }
 }

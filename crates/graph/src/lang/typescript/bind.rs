@@ -156,7 +156,7 @@ impl Script<'_, '_> {
 
     /// What stands at a place of a tuple or a list.
     pub(super) fn position(&mut self, of: TermId, i: usize) -> TermId {
-        let word = self.w.s.made_word(&i.to_string());
+        let word = self.w.s.word(&i.to_string());
         self.w.s.term(Term::Member(of, word))
     }
 

@@ -104,7 +104,7 @@ impl Script<'_, '_> {
                 def
             }
             (_, None) => {
-                let word = self.w.s.made_word("default");
+                let word = self.w.s.word("default");
                 let flags = self.flags();
                 self.w.s.define(DefKind::Class, word, node, node, flags)
             }

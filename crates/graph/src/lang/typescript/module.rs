@@ -163,7 +163,7 @@ impl<'s> Script<'_, 's> {
     }
 
     fn export_default(&mut self, term: u32) {
-        let name = self.w.s.made_word("default");
+        let name = self.w.s.word("default");
         self.w.s.exports.push(Export::Local { name, term });
     }
 
@@ -188,7 +188,7 @@ impl<'s> Script<'_, 's> {
                 return self.export_default(term);
             }
         };
-        let word = self.w.s.made_word("default");
+        let word = self.w.s.word("default");
         let def = self.w.s.define(kind, word, value, node, Flags::EXPORTED);
         let role = if kind == DefKind::Function { Role::Function(def) } else { Role::Object(def) };
         self.roles.insert(inner.id(), role);

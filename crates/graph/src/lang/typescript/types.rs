@@ -64,7 +64,7 @@ impl Script<'_, '_> {
                 let mut items = Vec::new();
                 for (i, it) in children(node).enumerate() {
                     let it = self.w.field(it, F::Type).unwrap_or(it);
-                    items.extend([self.w.s.made_word(&i.to_string()), self.type_within(it, left)]);
+                    items.extend([self.w.s.word(&i.to_string()), self.type_within(it, left)]);
                 }
                 let list = self.w.s.list(&items);
                 self.w.s.term(Term::Record(list))
