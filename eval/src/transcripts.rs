@@ -59,7 +59,7 @@ pub(crate) fn events(transcript: &Transcript) -> anyhow::Result<Vec<Envelope>> {
     };
     let origin = Origin { project: None, name: transcript.id.clone(), subagent: None };
     let mut reader = Reader::new(dialect, origin);
-    let mut cutter = Cutter::new(dialect.is_json());
+    let mut cutter = Cutter::new(dialect.form());
     let mut acc = Vec::new();
     cutter.feed(&bytes, |line| reader.line(&mut acc, line));
     cutter.finish(|line| reader.line(&mut acc, line));

@@ -2,19 +2,23 @@
 //!
 //! One tool result can be 50 MB on one line. Long JSON strings are cut while they stream by, so that a
 //! line stays valid JSON and nobody ever holds it whole. Text that is not JSON is cut the same way,
-//! as one long string.
+//! as one long string; a document is handed on piece by piece, since its lines mean nothing.
+
+use crate::dialect::Form;
 
 /// The longest string kept inside a line, in bytes as written.
 pub const MAX_STRING: usize = 64 << 10;
 /// The longest line kept after its strings were cut.
 const MAX_KEPT: usize = model::MAX_LINE;
+/// How much of a document is handed on at once.
+const PIECE: usize = 64 << 10;
 
 /// Hands out whole lines; feed it any pieces.
 #[derive(Debug, Default)]
 pub struct Cutter {
     line: Vec<u8>,
     /// Only JSON has strings to cut; of other text the beginning of a line is kept.
-    json: bool,
+    form: Form,
     at: Place,
     /// Strings that were cut.
     pub n_cut: u64,
@@ -42,12 +46,22 @@ struct Place {
 }
 
 impl Cutter {
-    pub fn new(json: bool) -> Self {
-        Self { json, ..Self::default() }
+    pub fn new(form: Form) -> Self {
+        Self { form, ..Self::default() }
     }
 
     /// Takes the next piece and hands out every line that it completes.
     pub fn feed(&mut self, piece: &[u8], mut line: impl FnMut(&[u8])) {
+        if self.form == Form::Document {
+            for it in piece {
+                self.byte(*it);
+                if self.line.len() >= PIECE {
+                    line(&self.line);
+                    self.line.clear();
+                }
+            }
+            return;
+        }
         let mut rest = piece;
         while !rest.is_empty() {
             let end = rest.iter().position(|it| *it == b'\n');
@@ -83,7 +97,7 @@ impl Cutter {
         if self.overlong {
             return;
         }
-        if self.json {
+        if self.form == Form::Lines {
             for it in part {
                 self.byte(*it);
             }
@@ -146,8 +160,8 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    fn lines(json: bool, text: &[u8], piece: usize) -> (Vec<Vec<u8>>, u64) {
-        let mut cutter = Cutter::new(json);
+    fn lines(form: Form, text: &[u8], piece: usize) -> (Vec<Vec<u8>>, u64) {
+        let mut cutter = Cutter::new(form);
         let mut acc = Vec::new();
         for it in text.chunks(piece) {
             cutter.feed(it, |line| acc.push(line.to_vec()));
@@ -160,23 +174,32 @@ mod tests {
     fn a_result_of_megabytes_stays_json() {
         let long = "\\ud83d\\ude00\\n".repeat(200_000);
         let text = format!("{{\"a\":\"{long}\",\"b\":[1,\"x\"]}}\n{{}}");
-        let (res, n_cut) = lines(true, text.as_bytes(), 4096);
+        let (res, n_cut) = lines(Form::Lines, text.as_bytes(), 4096);
         assert!(res[0].len() < MAX_STRING + 100);
         let value: serde_json::Value = serde_json::from_slice(&res[0]).unwrap();
         assert_eq!((value["b"][1].as_str(), n_cut, res.len()), (Some("x"), 1, 2));
     }
 
     #[test]
+    fn a_document_passes_in_pieces_whatever_its_lines() {
+        let text = format!("{{\"a\": \"{}\",\n \"b\": 1}}\n", "x".repeat(MAX_STRING * 3));
+        let (res, n_cut) = lines(Form::Document, text.as_bytes(), 4096);
+        assert!(res.iter().all(|it| it.len() <= PIECE));
+        let value: serde_json::Value = serde_json::from_slice(&res.concat()).unwrap();
+        assert_eq!((value["b"].as_u64(), n_cut), (Some(1), 1));
+    }
+
+    #[test]
     fn other_text_keeps_the_beginning_of_a_line() {
         let text = "x".repeat(MAX_STRING * 3) + "\nshort";
-        let (res, _) = lines(false, text.as_bytes(), 1000);
+        let (res, _) = lines(Form::Text, text.as_bytes(), 1000);
         assert_eq!((res[0].len(), res[1].as_slice()), (MAX_STRING, b"short".as_slice()));
     }
 
     proptest! {
         #[test]
         fn short_lines_pass_unchanged(text in "(\\PC|[\"\\\\\n]){0,300}", piece in 1..50_usize) {
-            let (res, n_cut) = lines(true, text.as_bytes(), piece);
+            let (res, n_cut) = lines(Form::Lines, text.as_bytes(), piece);
             let mut whole: Vec<Vec<u8>> =
                 text.split('\n').map(|it| it.as_bytes().to_vec()).collect();
             if whole.last().is_some_and(Vec::is_empty) {

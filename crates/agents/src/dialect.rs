@@ -9,6 +9,8 @@ pub enum Dialect {
     Codex,
     Copilot,
     Gemini,
+    /// A whole chat of the same host in one document, as its earlier versions kept it.
+    GeminiChat,
     SpecStory,
     Aider,
     SweAgent,
@@ -23,7 +25,7 @@ impl Dialect {
             Self::ClaudeCode => "claude_code",
             Self::Codex => "codex",
             Self::Copilot => "copilot",
-            Self::Gemini => "gemini",
+            Self::Gemini | Self::GeminiChat => "gemini",
             Self::SpecStory => "specstory",
             Self::Aider => "aider",
             Self::SweAgent => "swe_agent",
@@ -32,10 +34,28 @@ impl Dialect {
         }
     }
 
-    /// Whether the file is JSON, by lines or as a whole.
-    pub const fn is_json(self) -> bool {
-        !matches!(self, Self::SpecStory | Self::Aider)
+    /// How the bytes of a file make up records.
+    pub const fn form(self) -> Form {
+        match self {
+            Self::SpecStory | Self::Aider => Form::Text,
+            Self::SweAgent | Self::Moatless | Self::GeminiChat => Form::Document,
+            Self::ClaudeCode | Self::Codex | Self::Copilot | Self::Gemini | Self::Journal => {
+                Form::Lines
+            }
+        }
     }
+}
+
+/// How the bytes of a transcript make up records.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// One JSON record a line.
+    #[default]
+    Lines,
+    /// Lines of prose.
+    Text,
+    /// One JSON document, however it is laid out.
+    Document,
 }
 
 type Sign = fn(&Value) -> bool;
@@ -66,6 +86,9 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
     if text.lines().take(5).any(|it| it.starts_with("# aider chat started at")) {
         return Some(Dialect::Aider);
     }
+    if is_chat(&text) {
+        return Some(Dialect::GeminiChat);
+    }
     for line in text.lines().take(20) {
         let Ok(value) = serde_json::from_str::<Value>(line) else { continue };
         if let Some(row) = SIGNS.iter().find(|it| (it.1)(&value)) {
@@ -75,9 +98,6 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
     let keys = |names: &[&str]| {
         text.trim_start().starts_with('{') && names.iter().any(|it| text.contains(it))
     };
-    if keys(&["\"sessionId\""]) && text.contains("\"projectHash\"") {
-        return Some(Dialect::Gemini);
-    }
     if keys(&["\"trajectory\":", "\"environment\":"]) {
         return Some(Dialect::SweAgent);
     }
@@ -85,6 +105,13 @@ pub fn recognise(head: &[u8]) -> Option<Dialect> {
         return Some(Dialect::Moatless);
     }
     None
+}
+
+/// Whether a text begins as one document that holds a whole chat, laid out over lines or on one.
+fn is_chat(text: &str) -> bool {
+    let first = text.trim_start().lines().next().unwrap_or_default().trim_end();
+    let is_open = first == "{" || (first.starts_with('{') && first.contains("\"messages\""));
+    is_open && text.contains("\"sessionId\"") && text.contains("\"projectHash\"")
 }
 
 #[cfg(test)]
@@ -99,6 +126,9 @@ mod tests {
         assert_eq!(of("{\"timestamp\":1,\"type\":\"session_meta\",\"payload\":{}}"), "codex");
         assert_eq!(of("{\"type\":\"session.start\",\"data\":{}}"), "copilot");
         assert_eq!(of("{\"sessionId\":\"s\",\"projectHash\":\"h\",\"messages\":[]}"), "gemini");
+        let chat =
+            recognise(b"{\n \"sessionId\": \"s\",\n \"projectHash\": \"h\",\n \"messages\": [");
+        assert_eq!(chat, Some(Dialect::GeminiChat));
         assert_eq!(of("{\n \"environment\": \"main\",\n \"trajectory\": ["), "swe_agent");
         assert_eq!(of("{\n \"metadata\": {},\n \"max_iterations\": 30,"), "moatless");
         assert_eq!(of("\n# aider chat started at 2024-05-21 16:25:44\n"), "aider");

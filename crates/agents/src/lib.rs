@@ -5,6 +5,8 @@
 //! conclusion: what an event means is a fold, in `observe`.
 
 mod cut;
+mod document;
+mod mend;
 mod time;
 
 mod answer;
@@ -35,7 +37,7 @@ mod specstory;
 mod swe_agent;
 
 pub use cut::{Cutter, MAX_STRING};
-pub use dialect::{Dialect, recognise};
+pub use dialect::{Dialect, Form, recognise};
 pub use heard::{Heard, Moment, with_event};
 pub use host::{Base, FilePlace, HOSTS, Host, Plugin, SettingsFile, Setup, Speech, Unfit, host};
 pub use log::{Counts, session_id};

@@ -3,8 +3,10 @@
 use model::Envelope;
 use serde_json::Value;
 
-use crate::dialect::Dialect;
+use crate::dialect::{Dialect, Form};
+use crate::document::{Document, Part};
 use crate::log::{Counts, Log};
+use crate::mend::mended;
 use crate::{aider, claude_code, codex, copilot, gemini, journal, moatless, specstory, swe_agent};
 
 /// What is known about a transcript before it is read.
@@ -24,8 +26,8 @@ pub struct Reader {
     dialect: Dialect,
     log: Log,
     state: State,
-    /// Formats that are one JSON document are read when it is complete.
-    whole: Vec<u8>,
+    /// Formats that are one JSON document are taken apart while it streams by.
+    document: Document,
 }
 
 #[derive(Debug)]
@@ -34,11 +36,9 @@ enum State {
     Codex(codex::State),
     SpecStory(specstory::State),
     Aider(aider::State),
+    SweAgent(swe_agent::State),
     None,
 }
-
-/// The largest document read as a whole, in bytes; its strings were cut before.
-const MAX_WHOLE: usize = 64 << 20;
 
 impl Reader {
     pub fn new(dialect: Dialect, origin: Origin) -> Self {
@@ -47,31 +47,32 @@ impl Reader {
             Dialect::Codex => State::Codex(codex::State::default()),
             Dialect::SpecStory => State::SpecStory(specstory::State::default()),
             Dialect::Aider => State::Aider(aider::State::default()),
+            Dialect::SweAgent => State::SweAgent(swe_agent::State::default()),
             _ => State::None,
         };
+        let list = match dialect {
+            Dialect::SweAgent => "trajectory",
+            Dialect::Moatless => "nodes",
+            _ => "messages",
+        };
         let log = Log::new(dialect.slug(), origin.project, origin.name);
-        Self { dialect, log, state, whole: Vec::new() }
+        Self { dialect, log, state, document: Document::new(list) }
     }
 
-    /// Takes the next line; the events it completes are added to `acc`.
+    /// Takes the next line, or the next piece of a document; the events it completes are added to `acc`.
     pub fn line(&mut self, acc: &mut Vec<Envelope>, line: &[u8]) {
+        if self.dialect.form() == Form::Document {
+            self.piece(line);
+            acc.append(&mut self.log.acc);
+            return;
+        }
         self.log.counts.lines += 1;
         // Some editors put a mark before the first line.
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
-        match self.dialect {
-            Dialect::SpecStory | Dialect::Aider => {
-                let text = String::from_utf8_lossy(line);
-                let text = text.strip_suffix('\r').unwrap_or(&text);
-                match &mut self.state {
-                    State::SpecStory(state) => specstory::line(&mut self.log, state, text),
-                    State::Aider(state) => aider::line(&mut self.log, state, text),
-                    _ => {}
-                }
-            }
-            Dialect::SweAgent | Dialect::Moatless => self.keep(line),
-            Dialect::Gemini if self.log.counts.lines == 1 && !is_complete(line) => self.keep(line),
-            Dialect::Gemini if !self.whole.is_empty() => self.keep(line),
-            Dialect::Journal => journal::line(&mut self.log, line),
+        match &mut self.state {
+            State::SpecStory(state) => specstory::line(&mut self.log, state, &prose(line)),
+            State::Aider(state) => aider::line(&mut self.log, state, &prose(line)),
+            _ if self.dialect == Dialect::Journal => journal::line(&mut self.log, line),
             _ => self.record(line),
         }
         acc.append(&mut self.log.acc);
@@ -79,19 +80,8 @@ impl Reader {
 
     /// The end of the file.
     pub fn finish(&mut self, acc: &mut Vec<Envelope>) {
-        if !self.whole.is_empty() {
-            let whole = std::mem::take(&mut self.whole);
-            match parse(&whole) {
-                Some(value) if self.dialect == Dialect::SweAgent => {
-                    swe_agent::document(&mut self.log, &value);
-                }
-                Some(value) if self.dialect == Dialect::Moatless => {
-                    moatless::document(&mut self.log, &value);
-                }
-                Some(value) => gemini::record(&mut self.log, &value),
-                None => self.log.counts.damaged += 1,
-            }
-        }
+        self.document.finish();
+        self.log.counts.damaged += std::mem::take(&mut self.document.n_damaged);
         match &mut self.state {
             State::SpecStory(state) => specstory::finish(&mut self.log, state),
             State::Aider(state) => aider::finish(&mut self.log, state),
@@ -107,11 +97,25 @@ impl Reader {
         self.log.counts
     }
 
-    fn keep(&mut self, line: &[u8]) {
-        if self.whole.len() + line.len() < MAX_WHOLE {
-            self.whole.extend_from_slice(line);
-            self.whole.push(b'\n');
-        }
+    fn piece(&mut self, piece: &[u8]) {
+        let Self { dialect, log, state, document } = self;
+        document.feed(piece, |part| {
+            log.counts.lines += 1;
+            let (Part::Head(text) | Part::Element(text)) = part;
+            let Some(value) = parse(text) else {
+                log.counts.damaged += 1;
+                return;
+            };
+            match (part, &mut *state) {
+                (Part::Element(_), State::SweAgent(state)) => swe_agent::step(log, state, &value),
+                (Part::Head(_), State::SweAgent(_)) => {}
+                (Part::Element(_), _) if *dialect == Dialect::Moatless => {
+                    moatless::node(log, &value);
+                }
+                (Part::Head(_), _) if *dialect == Dialect::Moatless => moatless::head(log, &value),
+                _ => gemini::record(log, &value),
+            }
+        });
     }
 
     fn record(&mut self, line: &[u8]) {
@@ -131,17 +135,18 @@ impl Reader {
     }
 }
 
-fn is_complete(line: &[u8]) -> bool {
-    serde_json::from_slice::<serde::de::IgnoredAny>(line).is_ok()
+/// A line without the end that some systems put before the end.
+fn prose(line: &[u8]) -> String {
+    let text = String::from_utf8_lossy(line);
+    text.strip_suffix('\r').unwrap_or(&text).to_owned()
 }
 
-/// Bytes that are no UTF-8 are replaced, not refused: the rest of the line is intact.
+/// Bytes that are no UTF-8 are replaced, not refused, and so is what only other writers of JSON take for
+/// valid: the rest of the line is intact.
 fn parse(line: &[u8]) -> Option<Value> {
-    match serde_json::from_slice(line) {
-        Ok(value) => Some(value),
-        Err(_) if std::str::from_utf8(line).is_err() => {
-            serde_json::from_str(&String::from_utf8_lossy(line)).ok()
-        }
-        Err(_) => None,
+    if let Ok(value) = serde_json::from_slice(line) {
+        return Some(value);
     }
+    let text = String::from_utf8_lossy(line);
+    serde_json::from_str(&text).or_else(|_| serde_json::from_str(&mended(&text))).ok()
 }

@@ -17,33 +17,39 @@ const REFUSED: &[&str] = &[
     "error: ",
 ];
 
-pub(crate) fn document(log: &mut Log, document: &Value) {
-    let steps = document["trajectory"].as_array();
-    let first = steps.and_then(|it| it.first()).map(state).unwrap_or_default();
-    let root = first["working_dir"].as_str().unwrap_or("/").to_owned();
-    log.start(None, None, &root);
-    let mut open = String::new();
-    for (nth, step) in steps.into_iter().flatten().enumerate() {
-        log.say(&format!("{nth}~"), step["thought"].as_str().unwrap_or_default());
-        let id = nth.to_string();
-        let (tool, input) = action(step["action"].as_str().unwrap_or_default().trim(), &open);
-        if let Some(path) = input["path"].as_str().filter(|_| tool != Tool::List) {
-            path.clone_into(&mut open);
-        }
-        log.call_tool(&id, tool, &input);
-        let observed = step["observation"].as_str().unwrap_or_default();
-        let lower = observed.to_lowercase();
-        let ok = !REFUSED.iter().any(|it| lower.contains(it));
-        log.answer(&id, ok, false, observed);
-        let now = state(step);
-        if let Some(file) = now["open_file"].as_str().filter(|it| *it != "n/a") {
-            file.clone_into(&mut open);
-        }
+/// What is known between two steps.
+#[derive(Debug, Default)]
+pub(crate) struct State {
+    n_steps: usize,
+    /// The file that is open.
+    open: String,
+}
+
+/// Takes the next step of the list.
+pub(crate) fn step(log: &mut Log, state: &mut State, step: &Value) {
+    let now = state_of(step);
+    if !log.has_started() {
+        log.start(None, None, now["working_dir"].as_str().unwrap_or("/"));
+    }
+    let id = state.n_steps.to_string();
+    state.n_steps += 1;
+    log.say(&format!("{id}~"), step["thought"].as_str().unwrap_or_default());
+    let (tool, input) = action(step["action"].as_str().unwrap_or_default().trim(), &state.open);
+    if let Some(path) = input["path"].as_str().filter(|_| tool != Tool::List) {
+        path.clone_into(&mut state.open);
+    }
+    log.call_tool(&id, tool, &input);
+    let observed = step["observation"].as_str().unwrap_or_default();
+    let lower = observed.to_lowercase();
+    let ok = !REFUSED.iter().any(|it| lower.contains(it));
+    log.answer(&id, ok, false, observed);
+    if let Some(file) = now["open_file"].as_str().filter(|it| *it != "n/a") {
+        file.clone_into(&mut state.open);
     }
 }
 
 /// The state is an object, or JSON in text.
-fn state(step: &Value) -> Value {
+fn state_of(step: &Value) -> Value {
     match &step["state"] {
         Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
         other => other.clone(),

@@ -15,7 +15,7 @@ fn read(dialect: Dialect, text: &[u8]) -> (Vec<Envelope>, String) {
 
 fn read_as(dialect: Dialect, origin: Origin, text: &[u8]) -> (Vec<Envelope>, String) {
     let mut reader = Reader::new(dialect, origin);
-    let mut cutter = Cutter::new(dialect.is_json());
+    let mut cutter = Cutter::new(dialect.form());
     let mut acc = Vec::new();
     for piece in text.chunks(1000) {
         cutter.feed(piece, |line| reader.line(&mut acc, line));
@@ -191,7 +191,8 @@ fn gemini_is_read_whole_or_by_lines() {
     let whole = format!(
         "{{\n\"sessionId\":\"s\",\n\"projectHash\":\"h\",\n\"messages\":[\n{said},\n{message}\n]}}"
     );
-    let (of_whole, _) = read(Dialect::Gemini, whole.as_bytes());
+    let dialect = recognise(whole.as_bytes()).unwrap();
+    let (of_whole, _) = read(dialect, whole.as_bytes());
     assert_eq!(show(&of_whole), show(&events));
     check(&by_lines, expected);
 }
@@ -329,11 +330,68 @@ fn journals_read_back() {
     assert_eq!(again, events);
 }
 
+/// Half a surrogate pair, a number beyond all bounds, NUL, bytes that are no text: the records are read,
+/// and only what is no JSON to anybody counts as damaged.
+#[test]
+fn what_other_writers_take_for_json_is_read() {
+    let lines: &[&[u8]] = &[
+        br#"{"type":"user","sessionId":"s","uuid":"1","cwd":"/p","timestamp":1e400,"message":{"content":"one"}}"#,
+        br#"{"type":"user","uuid":"2","message":{"content":"\ud800 lone \u0000 nul"}}"#,
+        b"{\"type\":\"user\",\"uuid\":\"3\",\"message\":{\"content\":\"bytes \xff\xfe\"}}",
+        &[0; 300],
+        br#"{"type":"user","uuid":"4","message":{"content":"cut o"#,
+        br#"{"type":"user","uuid":"5","message":{"content":"the rest"}}"#,
+    ];
+    let (events, counts) = read(Dialect::ClaudeCode, &lines.join(&b'\n'));
+    expect![[r"
+        start claude_code in /p
+        user one
+        user \u{fffd} lone \u{fffd} nul
+        user bytes \u{fffd}\u{fffd}
+        user the rest
+        2 damaged, 0 ignored
+    "]]
+    .assert_eq(&format!("{}{counts}\n", show(&events).replace('\u{fffd}', "\\u{fffd}")));
+}
+
+/// What goes into a reader is bounded however long one answer is, and what comes after it is intact.
+fn check_long(dialect: Dialect, text: &str) {
+    let mut reader = Reader::new(dialect, Origin::default());
+    let mut cutter = Cutter::new(dialect.form());
+    let (mut acc, mut longest) = (Vec::new(), 0);
+    for piece in text.as_bytes().chunks(1 << 16) {
+        cutter.feed(piece, |it| {
+            longest = longest.max(it.len());
+            reader.line(&mut acc, it);
+        });
+    }
+    cutter.finish(|it| reader.line(&mut acc, it));
+    reader.finish(&mut acc);
+    assert!(longest < 70_000 && cutter.n_cut == 1, "{longest} {}", cutter.n_cut);
+    assert_eq!((reader.counts().damaged, cutter.n_dropped), (0, 0));
+    assert!(show(&acc).contains("after the answer"));
+}
+
+#[test]
+fn an_answer_of_fifty_megabytes_is_cut_and_the_rest_is_intact() {
+    let long = "x\\n".repeat((50 << 20) / 3);
+    check_long(
+        Dialect::ClaudeCode,
+        &format!(
+            "{{\"type\":\"user\",\"sessionId\":\"s\",\"cwd\":\"/p\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"{long}\"}}]}}}}\n{{\"type\":\"user\",\"message\":{{\"content\":\"after the answer\"}}}}\n"
+        ),
+    );
+    let step = |text: &str| format!(r#"{{"action":"ls","observation":"{text}","thought":""}}"#);
+    let steps = [step(&long[..3_000_000]), step("after the answer")];
+    check_long(Dialect::SweAgent, &format!("{{\"trajectory\":[{}]}}", steps.join(",")));
+}
+
 const ALL: &[Dialect] = &[
     Dialect::ClaudeCode,
     Dialect::Codex,
     Dialect::Copilot,
     Dialect::Gemini,
+    Dialect::GeminiChat,
     Dialect::SpecStory,
     Dialect::Aider,
     Dialect::SweAgent,

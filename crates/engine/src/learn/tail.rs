@@ -63,7 +63,7 @@ impl Tail {
         let name = self.path.file_stem().map(|it| it.to_string_lossy().into_owned());
         let project = Some(self.root.clone());
         let origin = Origin { project, name: name.unwrap_or_default(), subagent: None };
-        Some((Reader::new(dialect, origin), Cutter::new(dialect.is_json())))
+        Some((Reader::new(dialect, origin), Cutter::new(dialect.form())))
     }
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::{Counts, Cutter, Dialect, Origin, Reader, recognise};
+use agents::{Counts, Cutter, Dialect, Form, Origin, Reader, recognise};
 use model::{Envelope, Event, Timestamp};
 use observe::Scratchpad;
 use source::Transcript;
@@ -87,7 +87,7 @@ impl Engine {
             subagent: transcript.subagent.clone(),
         };
         let mut reader = Reader::new(start.dialect, origin);
-        let mut cutter = Cutter::new(start.dialect.is_json());
+        let mut cutter = Cutter::new(start.dialect.form());
         let mut pad = Scratchpad::new();
         let (mut events, mut bytes) = (Vec::new(), 0_u64);
         source::pieces(&transcript.path, |piece| {
@@ -219,9 +219,13 @@ pub(super) fn start(transcript: &Transcript) -> Option<Start> {
     read.ok()?;
     let dialect = recognise(&head)?;
     let mut reader = Reader::new(dialect, Origin::default());
-    let mut cutter = Cutter::new(dialect.is_json());
+    let mut cutter = Cutter::new(dialect.form());
     let mut events = Vec::new();
     cutter.feed(&head, |line| reader.line(&mut events, line));
+    // Of a document even a part of a piece says when it began; of a line only the whole.
+    if dialect.form() == Form::Document {
+        cutter.finish(|line| reader.line(&mut events, line));
+    }
     let at = events.iter().map(|it| it.at).find(|it| it.0 > 0).unwrap_or_default();
     let cwd = events.iter().find_map(|it| match &it.event {
         Event::SessionStart(start) => Some(start.project_root.clone()),
