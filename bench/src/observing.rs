@@ -1,5 +1,7 @@
 //! Observing and learning: what each event costs, what a session's end costs, how fast transcripts are read.
 
+mod reading;
+
 use std::fmt::Write as _;
 use std::time::Instant;
 
@@ -13,8 +15,9 @@ use crate::clock::{show, times};
 use crate::table::{Row, row};
 
 pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
-    let mut rows = vec![per_event(), finalise(), million()?];
+    let mut rows = vec![per_event(), finalise(), million()?, hostile()];
     rows.push(learn()?);
+    rows.extend(reading::run()?);
     Ok(rows)
 }
 
@@ -136,9 +139,61 @@ fn finalise() -> Row {
         pad.observe(it);
     }
     let res = times(50, |_| {
-        std::hint::black_box((observe::sightings(&pad), observe::session(&pad)));
+        std::hint::black_box((
+            observe::sightings(&pad, &observe::Modules::default()),
+            observe::session(&pad),
+        ));
     });
     row("finalise a session of 10,000 events", res.both(), "< 10 ms", "")
+}
+
+/// The slowest of what listens, on the worst of texts.
+fn hostile() -> Row {
+    type Listener = (&'static str, fn(&str));
+    const LISTENERS: &[Listener] = &[
+        ("self-correction", |it| drop(std::hint::black_box(observe::said::corrections(it)))),
+        ("dead end", |it| drop(std::hint::black_box(observe::said::gives_up(it)))),
+        ("causal statement", |it| drop(std::hint::black_box(observe::said::causal(it)))),
+        ("a person's wish", |it| drop(std::hint::black_box(observe::said::wish(it)))),
+        ("a person's correction", |it| _ = std::hint::black_box(observe::said::corrects(it))),
+        ("sentences", |it| drop(std::hint::black_box(observe::sentences(it)))),
+        ("failure", |it| drop(std::hint::black_box(observe::failure("make", it)))),
+        ("shell command", |it| drop(std::hint::black_box(observe::shell::deeds(it)))),
+    ];
+    const PIECES: &[&str] = &[
+        "wait, ",
+        "actually, ",
+        "`",
+        ". ",
+        "a.b.c.",
+        "whenever i touch ",
+        "await ",
+        "no, ",
+        "\n",
+        "i was wrong about ",
+        "…",
+        "```\n",
+        "this approach won't work ",
+        "\"'$(",
+        "a && ",
+    ];
+    let mut worst: Option<(&str, &str, crate::clock::Times)> = None;
+    for (name, listen) in LISTENERS {
+        for piece in PIECES {
+            let text = piece.repeat((64 << 10) / piece.len());
+            let took = times(20, |_| listen(&text));
+            if worst.as_ref().is_none_or(|it| took.p50() > it.2.p50()) {
+                worst = Some((name, piece, took));
+            }
+        }
+    }
+    let (name, piece, took) = worst.expect("there are listeners");
+    row(
+        format!("64 KiB of hostile text, the slowest of {} × {}", LISTENERS.len(), PIECES.len()),
+        took.both(),
+        "< 1 ms",
+        format!("{name}, {piece:?}"),
+    )
 }
 
 fn million() -> anyhow::Result<Row> {
@@ -176,7 +231,7 @@ fn million() -> anyhow::Result<Row> {
 }
 
 /// Bytes of this process in memory.
-fn resident() -> anyhow::Result<usize> {
+pub(super) fn resident() -> anyhow::Result<usize> {
     let text = std::fs::read_to_string("/proc/self/statm")?;
     let pages: usize = text.split_whitespace().nth(1).unwrap_or("0").parse()?;
     Ok(pages * 4096)
