@@ -4,7 +4,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 use graph::{History, Touched};
-use observe::{Past, Task, prefetch};
+use observe::{Modules, Past, Task, prefetch};
 use source::{Commit, Renames};
 
 use crate::prefetch::from_commits;
@@ -118,7 +118,7 @@ fn question(history: &History, commit: &Commit, nth: usize, tied: &mut Score, fu
     tied.add(&ranked, &wanted);
     let tree: Vec<String> =
         history.names().into_iter().filter(|it| it.is_current).map(|it| it.path).collect();
-    let past = Past { sessions: &[], commits: &said, tree: &tree };
+    let past = Past { sessions: &[], commits: &said, tree: &tree, modules: &Modules::default() };
     fused.add(&prefetch(&task, &past, 10), &wanted);
 }
 

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use graph::{History, Touched};
-use observe::{FromCommits, Past, PastSession, Task, prefetch};
+use observe::{FromCommits, Modules, Past, PastSession, Task, prefetch};
 use serde_json::{Value, json};
 
 use crate::{data, report, transcripts};
@@ -95,8 +95,16 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
             first: query["first_file"].as_str(),
         };
         let commits = from_commits(&history, &task);
-        let ranked =
-            prefetch(&task, &Past { sessions: &sessions, commits: &commits, tree: &tree }, 20);
+        let ranked = prefetch(
+            &task,
+            &Past {
+                sessions: &sessions,
+                commits: &commits,
+                tree: &tree,
+                modules: &Modules::default(),
+            },
+            20,
+        );
         rows.push(json!({ "qid": query["qid"], "ranked": ranked }));
     }
     let output = report::folder()?.join(format!("prefetch-{slug}.jsonl"));

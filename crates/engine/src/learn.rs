@@ -6,11 +6,13 @@
 mod aftermath;
 mod author;
 mod compose;
+mod consolidate;
 mod explain;
 mod family;
 mod files;
 mod inbox;
 mod journal;
+mod modules;
 mod outcome;
 mod outlook;
 mod refresh;
@@ -21,8 +23,8 @@ pub(crate) mod uses;
 
 use std::collections::HashMap;
 
-use model::{DropReason, Memory, MemoryId, Outcome, SessionId, SignalKind, Status};
-use observe::{Scratchpad, Session, Sighting};
+use model::{DAY, DropReason, Memory, MemoryId, Outcome, SessionId, SignalKind, Status};
+use observe::{Modules, Scratchpad, Session, Sighting};
 use promote::Verdict;
 use store::{
     Action, Batch, Change, Lesson, SessionRow, SightingRow, Store, StumbleRow, TouchedRow,
@@ -34,7 +36,7 @@ use crate::{Engine, Error, Reach};
 
 use compose::{Prepared, Reviewed};
 
-pub use explain::{Explained, Told, Witness};
+pub use explain::{Explained, Told, Visited, Witness};
 pub use family::{SiblingNote, framed_notes};
 pub use inbox::{Waiting, keep_for_later, waiting};
 pub use journal::{Journalled, session_root};
@@ -43,6 +45,8 @@ pub use transcript::{TranscriptRead, transcripts_in};
 
 /// Raised when the same events would teach something else, so that sessions are learned anew.
 const LEARNER: u32 = 2;
+/// How far ahead of us a host's clock may be.
+const FARTHEST: i64 = 30 * DAY;
 /// The longest task kept, in characters.
 const MAX_TASK: usize = 400;
 /// Failed calls kept of one session, and how much of each, in characters.
@@ -116,14 +120,32 @@ pub struct Dropped {
 impl Engine {
     /// Learns from a finished session.
     pub async fn learn(&mut self, pad: &Scratchpad) -> Result<Option<Learned>, Error> {
+        self.learn_part(pad, Part::Whole).await
+    }
+
+    pub(crate) async fn learn_part(
+        &mut self,
+        pad: &Scratchpad,
+        part: Part,
+    ) -> Result<Option<Learned>, Error> {
         self.refuse_closed()?;
-        let Some(session) = observe::session(pad) else { return Ok(None) };
+        let Some(mut session) = observe::session(pad) else { return Ok(None) };
+        // A host whose clock is years ahead makes no memories of the future.
+        let latest = self.now.plus(FARTHEST);
+        (session.started, session.ended) = (session.started.min(latest), session.ended.min(latest));
+        if part == Part::SoFar {
+            // Nobody can say yet whether it holds, or what comes of it.
+            (session.validated, session.outcome) = (None, Outcome::Partial);
+        }
+        let modules = self.modules().await?;
         let lesson = Raw {
             session,
             print: print_of(pad),
-            sightings: observe::sightings(pad),
+            sightings: observe::sightings(pad, &modules),
             stumbles: pad.stumbles.iter().take(MAX_STUMBLES).map(stumble_row).collect(),
             unit: outcome::Unit::of(pad),
+            modules,
+            part,
         };
         let notebook = self.notebook(Reach::Project).await?;
         let used = self.used(&notebook.store, pad).await?;
@@ -136,9 +158,13 @@ impl Engine {
         raw: Raw,
         used: Vec<Memory>,
     ) -> Result<Learned, Error> {
-        let Raw { mut session, print, mut sightings, stumbles, unit } = raw;
-        session.validated = self.validated(&store, &session).await?;
-        if let Some(dead_end) = self.taken_back(&session, &sightings) {
+        let Raw { mut session, print, mut sightings, stumbles, unit, modules, part } = raw;
+        if part == Part::Whole {
+            session.validated = self.validated(&store, &session).await?;
+        }
+        if part == Part::Whole
+            && let Some(dead_end) = self.taken_back(&session, &sightings)
+        {
             session.outcome = Outcome::Failure;
             sightings.push(dead_end);
         }
@@ -148,6 +174,7 @@ impl Engine {
         let row = session_row(&session, print);
         let standing = match &known {
             None => Standing::New,
+            Some(it) if says_less(&row, it) => return Ok(lesser(row)),
             Some(it) if is_known(it, &row) => Standing::Known,
             Some(_) => Standing::Grown,
         };
@@ -161,15 +188,15 @@ impl Engine {
                 notices: Vec::new(),
             });
         }
-        let prepared = self.prepare(&store, &session, sightings).await?;
+        let prepared = self.prepare(&store, &session, sightings, &modules).await?;
         let verdicts = compose::judge(&prepared, &session, self.tightening(&store).await?);
         let mut reviewed = self.review(&store, &session, prepared, verdicts).await?;
-        let mut synthesis = self.synthesise(&store, &session).await?;
+        let mut synthesis = self.synthesise(&store, &session, &modules).await?;
         if self.may_ask && !synthesis.asked {
             let notices = &mut synthesis.notices;
             author::reword(&self.config.models, &mut reviewed, notices).await;
         }
-        let mut changes = self.refresh(&store, &session, &reviewed).await?;
+        let mut changes = self.refresh(&store, &session, &reviewed, &modules).await?;
         let lesson =
             Lesson { session: row, files: files_of(&session), sightings: Vec::new(), stumbles };
         changes.extend(reviewed.iter().flat_map(|it| it.changes.clone()));
@@ -177,12 +204,16 @@ impl Engine {
         synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
         changes.append(&mut synthesis.changes);
         if let Some(unit) = unit {
-            changes.extend(self.conclude(&store, &session, unit).await?);
+            changes.extend(self.conclude(&store, &session, unit, &modules).await?);
         }
         uses::count(&mut changes, used);
         let mut learned = self.write_lesson(&store, lesson, standing, reviewed, changes).await?;
         learned.kept.append(&mut synthesis.kept);
         learned.notices = synthesis.notices;
+        if part == Part::Whole && session.subtasks.len() >= consolidate::MANY_PARTS {
+            let fresh = self.made_since(&store, session.started).await?;
+            learned.retired.extend(self.consolidate(&store, fresh, session.ended).await?);
+        }
         Ok(learned)
     }
 
@@ -247,6 +278,35 @@ fn is_known(before: &SessionRow, now: &SessionRow) -> bool {
     before.print == now.print && before.validated == now.validated && before.outcome == now.outcome
 }
 
+/// How much of a session there is to learn from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Part {
+    Whole,
+    /// It goes on; one of many subtasks has succeeded.
+    SoFar,
+}
+
+/// Whether this is another session under the same id, or a copy that breaks off: of the two the longer
+/// one is learned, whichever comes first, so that learning both again changes nothing.
+fn says_less(now: &SessionRow, known: &SessionRow) -> bool {
+    now.print != known.print && (now.steps, now.ended) < (known.steps, known.ended)
+}
+
+fn lesser(session: SessionRow) -> Learned {
+    let notice = format!(
+        "session #{} was learned already, from a longer log; this one was left",
+        session.id.short()
+    );
+    Learned {
+        session,
+        standing: Standing::Known,
+        kept: Vec::new(),
+        retired: Vec::new(),
+        dropped: Vec::new(),
+        notices: vec![notice],
+    }
+}
+
 /// What a session brings before anything is judged.
 struct Raw {
     session: Session,
@@ -254,6 +314,8 @@ struct Raw {
     sightings: Vec<Sighting>,
     stumbles: Vec<StumbleRow>,
     unit: Option<outcome::Unit>,
+    modules: Modules,
+    part: Part,
 }
 
 fn files_of(session: &Session) -> Vec<TouchedRow> {

@@ -54,8 +54,8 @@ pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
     Dropped, Explained, Journalled, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness,
-    Tail, Told, TranscriptRead, Waiting, Witness, framed_notes, keep_for_later, session_root,
-    transcripts_in, waiting,
+    Tail, Told, TranscriptRead, Visited, Waiting, Witness, framed_notes, keep_for_later,
+    session_root, transcripts_in, waiting,
 };
 pub use models::{Models, Recipe, VectorSource};
 pub use progress::Progress;

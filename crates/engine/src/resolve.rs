@@ -102,7 +102,7 @@ fn merge(old: Memory, fresh: Memory, same: bool, typed: bool) -> Resolved {
     (merged, Novelty::Merged { was }, batch)
 }
 
-fn add<T: PartialEq>(acc: &mut Vec<T>, more: Vec<T>) {
+pub(crate) fn add<T: PartialEq>(acc: &mut Vec<T>, more: Vec<T>) {
     for it in more {
         if !acc.contains(&it) {
             acc.push(it);

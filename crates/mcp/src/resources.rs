@@ -47,7 +47,7 @@ pub(crate) async fn read(engine: &Engine, address: &str) -> Result<Option<String
         Err(error) => return Err(error),
     };
     Ok(match (kind, explained) {
-        ("memory", Explained::Memory { memory, witnesses }) => {
+        ("memory", Explained::Memory { memory, witnesses, sessions }) => {
             let mut lines = vec![engine.framed_note(&memory)];
             lines.extend(
                 memory.files.iter().map(|it| format!("file: {}", frame::neutral(it.as_str()))),
@@ -57,6 +57,15 @@ pub(crate) async fn read(engine: &Engine, address: &str) -> Result<Option<String
             lines.extend(witnesses.iter().map(|it| {
                 let (signal, session) = (it.sighting.signal, it.sighting.session.short());
                 format!("evidence: {signal} in session #{session}")
+            }));
+            lines.extend(sessions.iter().map(|it| {
+                let touched = it.files.iter().map(|it| frame::neutral(it.path.as_str()));
+                let touched: Vec<String> = touched.collect();
+                format!(
+                    "evidence: session #{} touched {}",
+                    it.session.id.short(),
+                    touched.join(", ")
+                )
             }));
             Some(framed(&lines))
         }

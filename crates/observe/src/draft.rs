@@ -11,7 +11,8 @@ mod spoken;
 
 use model::{Kind, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp};
 
-use crate::sighting::{Evidence, module_of};
+use crate::Modules;
+use crate::sighting::Evidence;
 use crate::signal::dead_end::TAKEN_BACK;
 use crate::signal::sequence::CHANGE;
 
@@ -45,16 +46,24 @@ pub struct Draft {
     pub modules: Vec<String>,
     pub tags: Vec<String>,
     pub payload: Option<Payload>,
+    /// The sessions that show it, where no sighting does: what is said of them all together.
+    pub sessions: Vec<SessionId>,
 }
 
 /// Composes what all sightings of one pattern say, oldest first; `None` when they say nothing an
 /// agent could act on.
-pub fn draft(signal: SignalKind, key: &str, seen: &[Seen], support: Support) -> Option<Draft> {
+pub fn draft(
+    signal: SignalKind,
+    key: &str,
+    seen: &[Seen],
+    support: Support,
+    modules: &Modules,
+) -> Option<Draft> {
     if seen.is_empty() {
         return None;
     }
     let res = match signal {
-        SignalKind::FileAccess => files::first_files(key, seen, support),
+        SignalKind::FileAccess => files::first_files(key, seen, support, modules),
         SignalKind::CoAccess => files::coupled(seen, support),
         SignalKind::ReadAbandon => files::not_there(seen),
         SignalKind::RepeatedGrep => files::found_at(seen),
@@ -79,7 +88,7 @@ pub fn draft(signal: SignalKind, key: &str, seen: &[Seen], support: Support) -> 
         // says: both are counted, not told.
         SignalKind::TestOrder | SignalKind::ExternalReference => None,
     };
-    res.map(Draft::complete)
+    res.map(|it| it.complete(modules))
 }
 
 impl Draft {
@@ -91,6 +100,7 @@ impl Draft {
             modules: Vec::new(),
             tags: Vec::new(),
             payload: None,
+            sessions: Vec::new(),
         }
     }
 
@@ -104,9 +114,9 @@ impl Draft {
         self
     }
 
-    pub(crate) fn complete(mut self) -> Self {
+    pub(crate) fn complete(mut self, modules: &Modules) -> Self {
         for file in &self.files {
-            let module = module_of(file.as_str()).to_owned();
+            let module = modules.of(file.as_str()).to_owned();
             if !module.is_empty() && !self.modules.contains(&module) {
                 self.modules.push(module);
             }

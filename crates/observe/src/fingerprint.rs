@@ -61,6 +61,8 @@ pub fn is_generic(shown: &str) -> bool {
 /// without a match does.
 pub fn failure(class: &str, answer: &str) -> Option<Failure> {
     let shown = telling_line(answer)?;
+    // A line of megabytes is told by its beginning.
+    let shown = &shown[..shown.floor_char_boundary(model::MAX_EXCERPT)];
     let message = normalised(shown);
     if message.len() < 4 {
         return None;

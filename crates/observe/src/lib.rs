@@ -24,8 +24,10 @@ mod sighting;
 mod signal;
 
 mod draft;
+mod modules;
 mod prefetch;
 mod synthesis;
+mod together;
 mod used;
 
 #[cfg(test)]
@@ -35,6 +37,7 @@ pub use config::is_config;
 pub use draft::{Draft, Seen, Support, draft};
 pub use fingerprint::{Failure, failure, is_generic, normalised};
 pub use journal::{Folded, fold};
+pub use modules::Modules;
 pub use names::{Name, Names};
 pub use outlook::{MAX_OUTLOOK, outlook};
 pub use prefetch::{FromCommits, Past, PastSession, Task, prefetch};
@@ -47,4 +50,5 @@ pub use session::{FileRow, Session, session};
 pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
 pub use signal::{parallel_conflicts, sightings, taken_back, urgency};
 pub use synthesis::{MILESTONES, MOST_INSIGHTS, Visit, about_module, about_pairs, modules_of};
+pub use together::{Worked, worked};
 pub use used::{cited, followed};

@@ -7,7 +7,8 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 use model::words;
 
-use crate::sighting::{are_twins, module_of};
+use crate::Modules;
+use crate::sighting::are_twins;
 
 /// What a task is known by before it is begun.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +43,7 @@ pub struct Past<'a> {
     pub commits: &'a FromCommits,
     /// The files there are now.
     pub tree: &'a [String],
+    pub modules: &'a Modules,
 }
 
 /// How much each view counts; chosen on the sessions of one repository (see `docs/reference/eval.md`).
@@ -191,19 +193,20 @@ fn words_in_path(task: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64> {
     acc
 }
 
-/// The test of the first file, and its folder.
+/// The test of the first file, and its module.
 fn near_by(task: &Task<'_>, past: &Past<'_>) -> HashMap<String, f64> {
     let Some(first) = task.first else { return HashMap::new() };
     let mut touched: HashMap<&str, f64> = HashMap::new();
     for file in past.sessions.iter().flat_map(|it| &it.touched) {
         *touched.entry(file).or_default() += 1.0;
     }
+    let here = past.modules.of(first);
     let mut acc = HashMap::new();
     for file in past.tree.iter().filter(|it| *it != first) {
         let popular = touched.get(file.as_str()).copied().unwrap_or(0.0) / 50.0;
         if are_twins(file, first) {
             acc.insert(file.clone(), 3.0 + popular);
-        } else if module_of(file) == module_of(first) {
+        } else if past.modules.of(file) == here {
             acc.insert(file.clone(), 1.0 + popular);
         }
     }
@@ -244,7 +247,12 @@ mod tests {
             .split(' ')
             .map(str::to_owned)
             .collect();
-        let past = Past { sessions: &past, commits: &FromCommits::default(), tree: &tree };
+        let past = Past {
+            sessions: &past,
+            commits: &FromCommits::default(),
+            tree: &tree,
+            modules: &Modules::default(),
+        };
         let task = Task { text: "the login fails", first: Some("auth.rs") };
         let res = prefetch(&task, &past, 3);
         let mut first_two = res[..2].to_vec();
@@ -257,7 +265,12 @@ mod tests {
 
     #[test]
     fn nothing_known_is_nothing_ranked() {
-        let past = Past { sessions: &[], commits: &FromCommits::default(), tree: &[] };
+        let past = Past {
+            sessions: &[],
+            commits: &FromCommits::default(),
+            tree: &[],
+            modules: &Modules::default(),
+        };
         assert!(prefetch(&Task { text: "x", first: Some("a.rs") }, &past, 10).is_empty());
     }
 }

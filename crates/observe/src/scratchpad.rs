@@ -10,7 +10,8 @@ mod take;
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use model::{
-    Envelope, Event, Outcome, RecordedNote, SessionId, SessionType, Timestamp, Validation, WorkUnit,
+    Envelope, Event, Outcome, RecordedNote, SessionId, SessionType, Timestamp, Validation,
+    ValidationKind, WorkUnit,
 };
 
 pub use call::{Call, Does, State, Touch};
@@ -21,6 +22,7 @@ use crate::names::{Name, Names};
 pub const MAX_CALLS: usize = 450_000;
 /// Notes an agent may record in one session.
 pub const MAX_NOTES: usize = 50;
+const MAX_SUBTASKS: usize = 1_000;
 const MAX_FAILURES: usize = 1_000;
 const MAX_REMARKS: usize = 400;
 const MAX_MESSAGES: usize = 400;
@@ -64,6 +66,8 @@ pub struct Scratchpad {
     /// The notes that the agent named as what it relied on, by the end of their ids.
     pub cited: BTreeSet<String>,
     pub validations: Vec<Validation>,
+    /// The events with which one of several subtasks succeeded.
+    pub subtasks: Vec<u32>,
     pub outcome: Option<Outcome>,
     pub tokens: Tokens,
     /// The first event that brought in text from outside, and what it was.
@@ -209,14 +213,21 @@ impl Scratchpad {
             Event::Record(note) if self.notes.len() < MAX_NOTES => {
                 self.notes.push((self.n_events, note.clone()));
             }
-            Event::Validation(validation) if self.validations.len() < 100 => {
-                self.validations.push(validation.clone());
-            }
+            Event::Validation(validation) => self.check(validation),
             Event::Compaction(_) if self.compactions.len() < 1_000 => {
                 self.compactions.push(self.n_calls);
             }
-            Event::Record(_) | Event::Validation(_) | Event::Compaction(_) => {}
+            Event::Record(_) | Event::Compaction(_) => {}
             Event::SessionEnd(end) => self.outcome = end.outcome.or(self.outcome),
+        }
+    }
+
+    fn check(&mut self, validation: &Validation) {
+        let of_a_part = validation.kind == ValidationKind::SubtaskSucceeded;
+        if of_a_part && validation.ok && self.subtasks.len() < MAX_SUBTASKS {
+            self.subtasks.push(self.n_events);
+        } else if !of_a_part && self.validations.len() < 100 {
+            self.validations.push(validation.clone());
         }
     }
 

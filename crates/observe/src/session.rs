@@ -29,6 +29,8 @@ pub struct Session {
     pub validated: Option<ValidationBasis>,
     /// What the host said it validated.
     pub said: Vec<ValidationKind>,
+    /// The events with which one of several subtasks succeeded.
+    pub subtasks: Vec<u32>,
     pub external: Option<String>,
     pub files: Vec<FileRow>,
 }
@@ -69,6 +71,7 @@ pub fn session(pad: &Scratchpad) -> Option<Session> {
         outcome,
         validated: validated(pad).filter(|_| outcome != Outcome::Failure),
         said: pad.validations.iter().filter(|it| it.ok).map(|it| it.kind).collect(),
+        subtasks: pad.subtasks.clone(),
         external: pad.external.as_ref().map(|it| it.1.clone()),
         files,
     })
@@ -105,9 +108,7 @@ fn outcome(pad: &Scratchpad) -> Outcome {
 
 /// What speaks for the work: the host, or a check that passed after the last edit, or a commit.
 fn validated(pad: &Scratchpad) -> Option<ValidationBasis> {
-    let last_of_session =
-        pad.validations.iter().rev().find(|it| it.kind != ValidationKind::SubtaskSucceeded);
-    match last_of_session.map(|it| it.ok) {
+    match pad.validations.last().map(|it| it.ok) {
         Some(true) => return Some(ValidationBasis::Said),
         Some(false) => return None,
         None => {}

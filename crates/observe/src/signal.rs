@@ -27,13 +27,13 @@ mod user_correction;
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::sighting::Sighting;
+use crate::{Modules, Scratchpad};
 
 pub use dead_end::taken_back;
 pub use parallel_conflict::parallel_conflicts;
 
-type Detector = fn(&mut Vec<Sighting>, &Scratchpad);
+type Detector = fn(&mut Vec<Sighting>, &Scratchpad, &Modules);
 
 /// Order is the order of the report. A conflict of parallel agents needs their siblings, which only the
 /// index across sessions knows, and stands beside this table.
@@ -64,11 +64,11 @@ const DETECTORS: &[Detector] = &[
 const MAX_OF_A_KIND: usize = 40;
 
 /// Everything that was seen in a session; of one pattern one sighting, of one kind at most forty.
-pub fn sightings(pad: &Scratchpad) -> Vec<Sighting> {
+pub fn sightings(pad: &Scratchpad, modules: &Modules) -> Vec<Sighting> {
     let mut acc = Vec::new();
     for detect in DETECTORS {
         let mut found = Vec::new();
-        detect(&mut found, pad);
+        detect(&mut found, pad, modules);
         let mut kept: Vec<Sighting> = Vec::new();
         for it in found {
             if let Some(at) = kept.iter().position(|known| known.key == it.key) {
@@ -113,7 +113,8 @@ pub(crate) mod testing {
     /// The sightings of one kind, a line each.
     pub(crate) fn check(kind: SignalKind, script: &str, expect: Expect) {
         let mut acc = String::new();
-        for it in sightings(&pad(script)).iter().filter(|it| it.signal == kind) {
+        for it in sightings(&pad(script), &Modules::default()).iter().filter(|it| it.signal == kind)
+        {
             let tainted = if it.tainted { " tainted" } else { "" };
             let evidence = serde_json::to_string(&it.evidence).unwrap();
             let _ = writeln!(acc, "{} ×{}{tainted} {evidence}", it.key, it.n);

@@ -8,8 +8,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use model::{CausalDependency, Kind, Payload, PerMille, PrefetchPattern, ProjectPath, SessionId};
 
+use crate::Modules;
 use crate::draft::{Draft, list};
-use crate::sighting::{is_test, module_of};
+use crate::sighting::is_test;
 
 /// Sessions of a module after which it is looked at as a whole.
 pub const MILESTONES: &[u32] = &[5, 10, 20, 50, 100];
@@ -38,32 +39,33 @@ pub struct Visit {
 }
 
 impl Visit {
-    fn edits_in(&self, module: &str) -> bool {
-        self.edited.iter().any(|it| module_of(it.as_str()) == module)
+    /// Whether it changed something in a module.
+    pub fn edits_in(&self, module: &str, modules: &Modules) -> bool {
+        self.edited.iter().any(|it| modules.of(it.as_str()) == module)
     }
 }
 
 /// The modules that a session changed; files at the root are of none.
-pub fn modules_of(edited: &[ProjectPath]) -> BTreeSet<&str> {
-    edited.iter().map(|it| module_of(it.as_str())).filter(|it| !it.is_empty()).collect()
+pub fn modules_of<'a>(edited: &'a [ProjectPath], modules: &'a Modules) -> BTreeSet<&'a str> {
+    edited.iter().map(|it| modules.of(it.as_str())).filter(|it| !it.is_empty()).collect()
 }
 
 /// What the sessions of a module say about it, strongest first.
-pub fn about_module(module: &str, all: &[Visit]) -> Vec<Draft> {
-    let visits: Vec<&Visit> = all.iter().filter(|it| it.edits_in(module)).collect();
+pub fn about_module(module: &str, all: &[Visit], modules: &Modules) -> Vec<Draft> {
+    let visits: Vec<&Visit> = all.iter().filter(|it| it.edits_in(module, modules)).collect();
     let mut acc = Vec::new();
-    acc.extend(reaches_out(module, &visits, all));
-    acc.extend(begins_with(module, &visits, all));
+    acc.extend(reaches_out(module, &visits, all, modules));
+    acc.extend(begins_with(module, &visits, all, modules));
     acc.truncate(MOST_INSIGHTS);
     acc
 }
 
 /// Files elsewhere that most sessions of the module changed as well: tests apart from the others.
-fn reaches_out(module: &str, visits: &[&Visit], all: &[Visit]) -> Vec<Draft> {
+fn reaches_out(module: &str, visits: &[&Visit], all: &[Visit], modules: &Modules) -> Vec<Draft> {
     let mut counts: BTreeMap<&ProjectPath, Vec<SessionId>> = BTreeMap::new();
     for visit in visits {
         let outside: BTreeSet<&ProjectPath> =
-            visit.edited.iter().filter(|it| module_of(it.as_str()) != module).collect();
+            visit.edited.iter().filter(|it| modules.of(it.as_str()) != module).collect();
         for file in outside {
             counts.entry(file).or_default().push(visit.session);
         }
@@ -76,28 +78,36 @@ fn reaches_out(module: &str, visits: &[&Visit], all: &[Visit]) -> Vec<Draft> {
     let mut found: Vec<(&ProjectPath, Vec<SessionId>)> = counts.into_iter().filter(usual).collect();
     found.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(b.0)));
     found.truncate(MOST_REACHED);
-    found.into_iter().map(|(file, sessions)| reaches(module, file, sessions, of)).collect()
+    found.into_iter().map(|(file, sessions)| reaches(module, file, sessions, of, modules)).collect()
 }
 
-fn reaches(module: &str, file: &ProjectPath, sessions: Vec<SessionId>, of: u32) -> Draft {
+fn reaches(
+    module: &str,
+    file: &ProjectPath,
+    sessions: Vec<SessionId>,
+    of: u32,
+    modules: &Modules,
+) -> Draft {
     let n = number(sessions.len());
     let then = if is_test(file.as_str()) {
         format!("Its tests are in `{file}` as well: extend them with the change.")
     } else {
         format!("Check `{file}` before you finish.")
     };
+    let noun = modules.noun(module);
     let content = format!(
-        "Work in `{module}` usually reaches `{file}`: {n} of the {of} sessions that changed this folder changed it, too. {then}"
+        "Work in `{module}` usually reaches `{file}`: {n} of the {of} sessions that changed this {noun} changed it, too. {then}"
     );
-    let payload = dependency(module, file.as_str(), sessions, n * 1000 / of.max(1));
+    let payload = dependency(module, file.as_str(), sessions.clone(), n * 1000 / of.max(1));
     let mut res =
         Draft::new(Kind::CausalDependency, content).about(vec![file.clone()]).with(payload);
+    res.sessions = sessions;
     res.modules.push(module.to_owned());
-    res.complete()
+    res.complete(modules)
 }
 
 /// The files that most sessions of the module opened, whenever they did.
-fn begins_with(module: &str, visits: &[&Visit], all: &[Visit]) -> Option<Draft> {
+fn begins_with(module: &str, visits: &[&Visit], all: &[Visit], modules: &Modules) -> Option<Draft> {
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for visit in visits {
         let touched: BTreeSet<&ProjectPath> = visit.read.iter().chain(&visit.edited).collect();
@@ -118,7 +128,7 @@ fn begins_with(module: &str, visits: &[&Visit], all: &[Visit]) -> Option<Draft> 
     // Only of a folder with more files than that it says something which these are.
     let inside = visits.iter().flat_map(|it| it.read.iter().chain(&it.edited));
     let inside: BTreeSet<&ProjectPath> =
-        inside.filter(|it| module_of(it.as_str()) == module).collect();
+        inside.filter(|it| modules.of(it.as_str()) == module).collect();
     let always = usual.iter().any(|it| share(it.1) > 800);
     if usual.len() < 2 || !always || inside.len() < 2 * usual.len() {
         return None;
@@ -129,8 +139,9 @@ fn begins_with(module: &str, visits: &[&Visit], all: &[Visit]) -> Option<Draft> 
     let (always, often) = (pick(|it| it > 800), pick(|it| it <= 800));
     let files: Vec<ProjectPath> = usual.iter().map(|it| it.0.clone()).collect();
     let content = format!(
-        "For work in `{module}`, open {} first: most sessions that changed this folder needed them, of {} files they opened there.",
+        "For work in `{module}`, open {} first: most sessions that changed this {} needed them, of {} files they opened there.",
         list(&files),
+        modules.noun(module),
         inside.len()
     );
     let payload = Payload::PrefetchPattern(PrefetchPattern {
@@ -139,21 +150,29 @@ fn begins_with(module: &str, visits: &[&Visit], all: &[Visit]) -> Option<Draft> 
         trigger_module: Some(module.to_owned()),
         session_count: of,
     });
+    let opens =
+        |it: &&&Visit| files.iter().any(|file| it.read.contains(file) || it.edited.contains(file));
+    let sessions = visits.iter().filter(opens).map(|it| it.session).collect();
     let mut res = Draft::new(Kind::PrefetchPattern, content).about(files).with(payload);
+    res.sessions = sessions;
     res.modules.push(module.to_owned());
-    Some(res.complete())
+    Some(res.complete(modules))
 }
 
 /// Pairs of modules that many sessions changed together, strongest first; those in `known` are told
 /// already.
-pub fn about_pairs(all: &[Visit], known: &dyn Fn(&str, &str) -> bool) -> Vec<Draft> {
+pub fn about_pairs(
+    all: &[Visit],
+    known: &dyn Fn(&str, &str) -> bool,
+    modules: &Modules,
+) -> Vec<Draft> {
     let mut of: BTreeMap<&str, u32> = BTreeMap::new();
     let mut pairs: BTreeMap<(&str, &str), Vec<&Visit>> = BTreeMap::new();
     for visit in all {
-        let modules: Vec<&str> = modules_of(&visit.edited).into_iter().collect();
-        for (nth, a) in modules.iter().enumerate() {
+        let changed: Vec<&str> = modules_of(&visit.edited, modules).into_iter().collect();
+        for (nth, a) in changed.iter().enumerate() {
             *of.entry(a).or_default() += 1;
-            modules[nth + 1..].iter().for_each(|b| pairs.entry((a, b)).or_default().push(visit));
+            changed[nth + 1..].iter().for_each(|b| pairs.entry((a, b)).or_default().push(visit));
         }
     }
     let mut found: Vec<(u32, Draft)> = Vec::new();
@@ -162,7 +181,7 @@ pub fn about_pairs(all: &[Visit], known: &dyn Fn(&str, &str) -> bool) -> Vec<Dra
         // Told from the module that is changed less often: that is the one which implies the other.
         let (from, to, n_from, n_to) = if n_a <= n_b { (a, b, n_a, n_b) } else { (b, a, n_b, n_a) };
         let tell = n >= SHARED && together(n, n_from, n_to, number(all.len())) && !known(from, to);
-        if tell && let Some(draft) = pair(from, to, &visits, n_from) {
+        if tell && let Some(draft) = pair(from, to, &visits, n_from, modules) {
             found.push((n * 1000 / n_from, draft));
         }
     }
@@ -170,11 +189,11 @@ pub fn about_pairs(all: &[Visit], known: &dyn Fn(&str, &str) -> bool) -> Vec<Dra
     found.into_iter().map(|it| it.1).take(MOST_INSIGHTS).collect()
 }
 
-fn pair(from: &str, to: &str, visits: &[&Visit], of: u32) -> Option<Draft> {
+fn pair(from: &str, to: &str, visits: &[&Visit], of: u32, modules: &Modules) -> Option<Draft> {
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for visit in visits {
         let there: BTreeSet<&ProjectPath> =
-            visit.edited.iter().filter(|it| module_of(it.as_str()) == to).collect();
+            visit.edited.iter().filter(|it| modules.of(it.as_str()) == to).collect();
         for it in there {
             *counts.entry(it).or_default() += 1;
         }
@@ -185,12 +204,13 @@ fn pair(from: &str, to: &str, visits: &[&Visit], of: u32) -> Option<Draft> {
         "A change in `{from}` usually needs one in `{to}`, most often in `{}`: {n} of the {of} sessions that changed the one changed both. Look there before you finish.",
         most.0
     );
-    let sessions = visits.iter().map(|it| it.session).collect();
-    let payload = dependency(from, to, sessions, n * 1000 / of.max(1));
+    let sessions: Vec<SessionId> = visits.iter().map(|it| it.session).collect();
+    let payload = dependency(from, to, sessions.clone(), n * 1000 / of.max(1));
     let mut res =
         Draft::new(Kind::CausalDependency, content).about(vec![(*most.0).clone()]).with(payload);
+    res.sessions = sessions;
     res.modules.extend([from.to_owned(), to.to_owned()]);
-    Some(res.complete())
+    Some(res.complete(modules))
 }
 
 /// Whether `n` of `of` sessions is usual, and more so than `anywhere` of `all`.
@@ -244,7 +264,7 @@ mod tests {
     }
 
     fn check(module: &str, script: &str, expect: Expect) {
-        expect.assert_eq(&told(&about_module(module, &visits(script))));
+        expect.assert_eq(&told(&about_module(module, &visits(script), &Modules::default())));
     }
 
     #[test]
@@ -294,8 +314,14 @@ mod tests {
         expect![[r"
             causal_dependency: A change in `api` usually needs one in `web`, most often in `web/x.ts`: 5 of the 5 sessions that changed the one changed both. Look there before you finish.
         "]]
-        .assert_eq(&told(&about_pairs(&all, &|_, _| false)));
-        assert!(about_pairs(&all, &|from, to| (from, to) == ("api", "web")).is_empty());
-        assert!(about_pairs(&all[1..], &|_, _| false).is_empty(), "four are not five");
+        .assert_eq(&told(&about_pairs(&all, &|_, _| false, &Modules::default())));
+        assert!(
+            about_pairs(&all, &|from, to| (from, to) == ("api", "web"), &Modules::default())
+                .is_empty()
+        );
+        assert!(
+            about_pairs(&all[1..], &|_, _| false, &Modules::default()).is_empty(),
+            "four are not five"
+        );
     }
 }

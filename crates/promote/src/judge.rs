@@ -26,6 +26,8 @@ pub struct Candidate {
     pub tainted: bool,
     /// Confirmed by several agents that worked at the same time.
     pub quorum: bool,
+    /// The part of the work that it comes from succeeded by itself.
+    pub held: bool,
     /// Its own start, where it is not the signal's: a note, a person's word.
     pub start: Option<PerMille>,
 }
@@ -102,7 +104,7 @@ fn alone(it: &Candidate, facts: &Facts) -> Verdict {
     }
     // A way that was given up is known to have failed, whatever became of the session.
     let exempt = matches!(it.signal, SignalKind::DeadEnd | SignalKind::UserCorrection);
-    if !exempt && !gate.is_open(facts.validated, &facts.said) {
+    if !exempt && !it.held && !gate.is_open(facts.validated, &facts.said) {
         return dropped(DropReason::Waiting, "nothing speaks for the session's work yet");
     }
     let row = it.signal.row();
@@ -219,6 +221,7 @@ mod tests {
             occurrences: 3,
             tainted: false,
             quorum: false,
+            held: false,
             start: None,
         }
     }

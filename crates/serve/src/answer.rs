@@ -219,7 +219,8 @@ impl Daemon {
         let limit = ask.limit.unwrap_or(PREFETCHED).min(MOST_FILES);
         let first = first.as_ref().map(ProjectPath::as_str);
         let found = engine.files_for(&ask.task, first, limit).await?;
-        Ok(json!({ "files": found, "memories": [] }))
+        let costs = engine.read_costs(&found).await?;
+        Ok(json!({ "files": found, "costs": costs, "memories": [] }))
     }
 
     async fn stop_limit(&self, line: &str) -> Answer {

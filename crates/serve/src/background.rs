@@ -33,6 +33,8 @@ pub(crate) enum Task {
     TakeIn,
     /// A session that ended.
     Learn(SessionId),
+    /// A session that goes on, after one of its subtasks.
+    LearnSoFar(SessionId),
     /// Journals of sessions that ended before, and those whose work was not validated then.
     LearnLeft,
     Embed,
@@ -45,6 +47,7 @@ impl Task {
         match self {
             Self::TakeIn => "take_in",
             Self::Learn(_) => "learn",
+            Self::LearnSoFar(_) => "learn_so_far",
             Self::LearnLeft => "learn_left",
             Self::Embed => "embed",
             Self::Index => "index",
@@ -226,6 +229,11 @@ async fn work(
             daemon.background.add(Task::Embed, Some(&project));
             Ok(learned.iter().map(|it| it.kept.len()).sum())
         }
+        Task::LearnSoFar(session) => {
+            let learned = engine.learn_so_far(session).await?;
+            daemon.background.add(Task::Embed, Some(&project));
+            Ok(learned.map_or(0, |it| it.kept.len()))
+        }
         Task::LearnLeft => learn_left(&daemon, &mut engine).await,
         Task::Embed => {
             while engine.embed_few(EMBEDDED_AT_ONCE).await?.left > 0 && !progress.is_stopped() {
@@ -291,6 +299,10 @@ async fn maintain(daemon: &Arc<Daemon>, engine: &mut Engine) -> Result<(), Failu
     }
     // Looked at once a week, by whoever comes first.
     engine.synthesise_week().await?;
+    // What sessions worked on together moves the map.
+    if engine.is_indexed() {
+        engine.index_map().await?;
+    }
     engine.maintain(daemon.config.backup_every_days, false, false).await?;
     engine::write_private(&stamp, b"").map_err(engine::Error::from)?;
     Ok(())

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::Engine;
-use model::{Envelope, Event, SessionId, Tool};
+use model::{Envelope, Event, SessionId, Tool, ValidationKind};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -152,8 +152,12 @@ impl Daemon {
         if events.iter().any(edits) {
             sitting.project.edited.store(true, Ordering::Relaxed);
         }
+        let completes = events.iter().any(completes_subtask);
         if sitting.append(engine, events)? {
             self.sync_soon(sitting.session, engine);
+        }
+        if completes {
+            self.background.add(Task::LearnSoFar(sitting.session), Some(&sitting.project));
         }
         Ok(())
     }
@@ -238,4 +242,9 @@ impl Daemon {
 /// Whether a file may be another one after it.
 fn edits(event: &Envelope) -> bool {
     matches!(&event.event, Event::ToolResult(it) if it.ok && matches!(it.tool, Tool::Edit | Tool::Write))
+}
+
+/// Whether one of several subtasks is done.
+fn completes_subtask(event: &Envelope) -> bool {
+    matches!(&event.event, Event::Validation(it) if it.ok && it.kind == ValidationKind::SubtaskSucceeded)
 }

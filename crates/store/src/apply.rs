@@ -152,6 +152,7 @@ fn apply_one(
         Change::Undoes(undone) => db.run(&UNDONE, &[undone, &batch]).map(|_| None),
         Change::Learn(lesson) => lessons::put(db, lesson).map(|()| None),
         Change::Pass(milestone) => lessons::pass(db, milestone, now).map(|()| None),
+        Change::Relink { from, to } => lessons::relink(db, *from, *to).map(|()| None),
     }
 }
 

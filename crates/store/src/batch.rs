@@ -79,6 +79,11 @@ pub enum Change {
     Learn(Box<Lesson>),
     /// It need not be done again.
     Pass(Milestone),
+    /// What spoke for one memory speaks for another that says the same.
+    Relink {
+        from: MemoryId,
+        to: MemoryId,
+    },
 }
 
 /// What became of a batch.

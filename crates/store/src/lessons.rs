@@ -20,7 +20,7 @@ use statements::{
     ALL_FILES, COUPLED, DROP_FILES, DROP_SIGHTINGS, DROP_STUMBLES, EDITED_BY_CHILDREN, EDITING,
     EDITORS, EDITORS_IN, FILES, FORGET, HAS_EXPERIENCE, HAS_LESSONS, IN_SESSION, JUDGED, LINK,
     MILESTONES, OF_MEMORY, OF_PATTERN, PASS_MILESTONE, PUT_FILE, PUT_SESSION, PUT_SIGHTING,
-    PUT_STUMBLE, SESSION, SESSIONS, STUMBLES, TOUCHED,
+    PUT_STUMBLE, RELINK, SESSION, SESSIONS, STUMBLES, TOUCHED,
 };
 pub(crate) use statements::{EXPERIENCE_TEXTS, TEXTS};
 
@@ -106,6 +106,12 @@ pub(crate) fn has_experience(db: &Db) -> Result<bool, Error> {
 /// Notes that a milestone was passed; a second time changes nothing.
 pub(crate) fn pass(db: &Db, milestone: &Milestone, now: Timestamp) -> Result<(), Error> {
     db.run(&PASS_MILESTONE, &[&milestone.what, &milestone.mark, &now.0]).map(|_| ())
+}
+
+/// Lets the evidence of one memory speak for another.
+pub(crate) fn relink(db: &Db, from: MemoryId, to: MemoryId) -> Result<(), Error> {
+    let (from, to) = (from.0.as_bytes().as_slice(), to.0.as_bytes().as_slice());
+    db.run(&RELINK, &[&from, &to]).map(|_| ())
 }
 
 /// Forgets the evidence of an erased memory.

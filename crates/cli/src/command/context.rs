@@ -175,11 +175,15 @@ async fn files(args: &FilesArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let first = args.file.as_ref().map(|it| engine.path(it, &session.base)).transpose()?;
     let first = first.as_ref().map(model::ProjectPath::as_str);
     let files = engine.files_for(&args.task, first, args.limit).await?;
+    let costs = engine.read_costs(&files).await?;
     if out.json {
-        out.data_json("files", json!({ "files": files }));
+        out.data_json("files", json!({ "files": files, "costs": costs }));
     } else {
         for it in &files {
             out.line(&visible(it));
+        }
+        for (file, tokens) in &costs {
+            out.hint(&format!("reading `{}` whole costs about {tokens} tokens", visible(file)));
         }
     }
     Ok(u8::from(files.is_empty()))

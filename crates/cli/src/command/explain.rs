@@ -1,6 +1,6 @@
 //! `waylore explain`.
 
-use engine::{Explained, Told, Witness};
+use engine::{Explained, Told, Visited, Witness};
 use model::Memory;
 use serde_json::{Value, json};
 
@@ -22,7 +22,9 @@ pub(crate) async fn run(args: ExplainArgs, session: &Session<'_>) -> anyhow::Res
     let out = session.output;
     let Some(id) = args.id else { return sessions(session).await };
     match session.engine.explain(&id).await? {
-        Explained::Memory { memory, witnesses } => of_memory(&memory, &witnesses, out),
+        Explained::Memory { memory, witnesses, sessions } => {
+            of_memory(&memory, &witnesses, &sessions, out);
+        }
         Explained::Session(told) => of_session(&told, out),
     }
     Ok(0)
@@ -84,12 +86,21 @@ fn sighting_json(it: &Witness) -> Value {
     })
 }
 
-fn of_memory(memory: &Memory, witnesses: &[Witness], out: &Output) {
+fn visited_json(it: &Visited) -> Value {
+    json!({ "session": session_json(&it.session), "files": it.files.iter().map(file_json).collect::<Vec<_>>() })
+}
+
+fn file_json(it: &engine::TouchedRow) -> Value {
+    json!({ "path": it.path, "reads": it.reads, "edits": it.edits, "first_step": it.first_step })
+}
+
+fn of_memory(memory: &Memory, witnesses: &[Witness], sessions: &[Visited], out: &Output) {
     if out.json {
         let evidence: Vec<Value> = witnesses.iter().map(sighting_json).collect();
+        let sessions: Vec<Value> = sessions.iter().map(visited_json).collect();
         out.data_json(
             "explanation",
-            json!({ "memory": MemoryWire::from(memory), "evidence": evidence }),
+            json!({ "memory": MemoryWire::from(memory), "evidence": evidence, "sessions": sessions }),
         );
         return;
     }
@@ -121,7 +132,18 @@ fn of_memory(memory: &Memory, witnesses: &[Witness], out: &Output) {
         }
         out.line(&format!("  {}", visible(&it.evidence.told())));
     }
-    if witnesses.is_empty() {
+    for it in sessions {
+        let (session, files) = (&it.session, it.files.iter().map(touched).collect::<Vec<_>>());
+        out.line("");
+        out.line(&format!(
+            "session {BOLD}#{}{BOLD:#} {DIM}{}, {}{DIM:#}",
+            session.id.short(),
+            session.agent,
+            session.ended.minute()
+        ));
+        out.line(&format!("  {}", visible(&files.join(", "))));
+    }
+    if witnesses.is_empty() && sessions.is_empty() {
         let by = &memory.created_by;
         out.say(&format!(
             "it was not learned from sessions; {by} made it on {}",
@@ -130,14 +152,16 @@ fn of_memory(memory: &Memory, witnesses: &[Witness], out: &Output) {
     }
 }
 
+/// A file, and what was done to it.
+fn touched(it: &engine::TouchedRow) -> String {
+    let what = if it.edits > 0 { "edited" } else { "read" };
+    format!("{} ({what})", it.path)
+}
+
 fn of_session(told: &Told, out: &Output) {
     let session = &told.session;
     if out.json {
-        let files: Vec<Value> = told
-            .files
-            .iter()
-            .map(|it| json!({ "path": it.path, "reads": it.reads, "edits": it.edits, "first_step": it.first_step }))
-            .collect();
+        let files: Vec<Value> = told.files.iter().map(file_json).collect();
         let seen: Vec<Value> = told.sightings.iter().map(sighting_json).collect();
         out.data_json(
             "session",

@@ -32,6 +32,13 @@ pub struct ModuleMap {
     pub tools: Vec<Tool>,
 }
 
+/// What the index found, corrections included.
+pub(crate) struct Found {
+    pub(crate) modules: Vec<Module>,
+    edited: BTreeSet<String>,
+    tools: Vec<Tool>,
+}
+
 impl ModuleMap {
     /// The module of an id, a name, or the only one whose name ends so.
     pub fn find(&self, word: &str) -> Option<&MappedModule> {
@@ -61,16 +68,28 @@ impl ModuleMap {
 impl Engine {
     /// The module map with everything that was said about it.
     pub async fn module_map(&self) -> Result<ModuleMap, Error> {
-        let store = self.project.id().map(|it| self.graph_store(it)).filter(GraphStore::exists);
-        let rows = match store {
-            Some(store) => store.map().await?,
-            None => store::MapRows::default(),
-        };
-        if rows.modules.is_empty() {
+        let Some(Found { modules, edited, tools }) = self.found_modules().await? else {
             return Err(Error::refused(
                 "the modules of this project are not known yet",
                 "`waylore index` finds them",
             ));
+        };
+        let counts = self.counts(&modules).await?;
+        let mapped = |module: Module| MappedModule {
+            n_memories: counts.get(&module.id).copied().unwrap_or_default(),
+            is_edited: edited.contains(&module.id),
+            module,
+        };
+        Ok(ModuleMap { modules: modules.into_iter().map(mapped).collect(), tools })
+    }
+
+    /// What the index found, as people and agents corrected it; `None` when nothing was found yet.
+    pub(crate) async fn found_modules(&self) -> Result<Option<Found>, Error> {
+        let store = self.project.id().map(|it| self.graph_store(it)).filter(GraphStore::exists);
+        let Some(store) = store else { return Ok(None) };
+        let rows = store.map().await?;
+        if rows.modules.is_empty() {
+            return Ok(None);
         }
         let mut files: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for (path, id) in rows.members {
@@ -83,19 +102,11 @@ impl Engine {
         let modules: Vec<Module> = rows.modules.iter().filter_map(read).collect();
         let (modules, edited) =
             edits::applied(modules, &self.map_edits(model::Status::Live).await?);
-        let counts = self.counts(&modules).await?;
-        let mapped = |module: Module| MappedModule {
-            n_memories: counts.get(&module.id).copied().unwrap_or_default(),
-            is_edited: edited.contains(&module.id),
-            module,
-        };
         let tool = |(kind, value, from): (String, String, String)| {
             Some(Tool { kind: ToolKind::from_slug(&kind)?, value, from })
         };
-        Ok(ModuleMap {
-            modules: modules.into_iter().map(mapped).collect(),
-            tools: rows.tools.into_iter().filter_map(tool).collect(),
-        })
+        let tools = rows.tools.into_iter().filter_map(tool).collect();
+        Ok(Some(Found { modules, edited, tools }))
     }
 
     /// How many memories speak of each module: by name, or of a file in it.

@@ -1,10 +1,12 @@
 //! Read and think: what earlier sessions saw, drafts of it all, verdicts, and what is known already.
 
+use std::collections::HashMap;
+
 use model::{
     Actor, Counters, DropReason, Flags, Hlc, Memory, MemoryId, PerMille, ProjectPath, Relation,
     RelationKind, RelationTarget, Scope, SignalKind, SoftStates, Source, Visibility,
 };
-use observe::{Draft, Evidence, Seen, Session, Sighting, Support};
+use observe::{Draft, Evidence, Modules, Seen, Session, Sighting, Support};
 use promote::{Candidate, Facts, Relationship, Statement, Verdict};
 use store::{Change, Store};
 
@@ -20,8 +22,10 @@ const CLEARLY: u16 = 100;
 /// What a sibling's word adds, up to there.
 const CONFIRMED: u16 = 30;
 const SUREST: PerMille = PerMille::new(950);
+/// With more subtasks than this, notes do not wait for the whole of the work.
+pub(super) const MANY_SUBTASKS: usize = 5;
 /// Sessions kept as provenance of one memory.
-const MAX_PROVENANCE: usize = 50;
+pub(super) const MAX_PROVENANCE: usize = 50;
 
 /// A sighting with everything needed to judge it.
 pub(super) struct Prepared {
@@ -30,6 +34,8 @@ pub(super) struct Prepared {
     pub(super) families: Families,
     /// The memory that was made of this pattern before.
     pub(super) memory: Option<MemoryId>,
+    /// Others that were: of folders that are one module now. Their place is taken.
+    pub(super) overtaken: Vec<MemoryId>,
 }
 
 /// What becomes of a sighting.
@@ -49,14 +55,9 @@ impl Engine {
         store: &Store,
         session: &Session,
         sightings: Vec<Sighting>,
+        modules: &Modules,
     ) -> Result<Vec<Prepared>, Error> {
-        let patterns: Vec<_> = sightings.iter().map(|it| (it.signal, it.key.clone())).collect();
-        let mut earlier: Earlier = Earlier::new();
-        for row in store.sightings_of(patterns).await? {
-            if row.session != session.id {
-                earlier.entry((row.signal, row.key.clone())).or_default().push(row);
-            }
-        }
+        let mut earlier = earlier(store, session, &sightings, modules).await?;
         let holding = holding(store.sessions().await?);
         let files = pair_files(&sightings);
         let (counts, all) = store.editors(files.clone()).await?;
@@ -75,7 +76,7 @@ impl Engine {
             let mut seen: Vec<Seen> = Vec::new();
             for row in &rows {
                 if let Some(of) = holding.get(&row.session) {
-                    let evidence = Evidence::read(&row.evidence);
+                    let evidence = modules.renamed(Evidence::read(&row.evidence));
                     seen.push(Seen { session: row.session, at: of.ended, n: row.times, evidence });
                 }
             }
@@ -94,10 +95,14 @@ impl Engine {
                 all: if sighting.signal == SignalKind::Sequence { begun } else { all },
                 module: 0,
             };
-            let draft = observe::draft(sighting.signal, &sighting.key, &seen, support);
+            let draft = observe::draft(sighting.signal, &sighting.key, &seen, support, modules);
             let families = Families::of(session, &rows, &holding);
             let memory = rows.iter().rev().find_map(|it| it.memory);
-            acc.push(Prepared { sighting, draft, families, memory });
+            let mut overtaken: Vec<MemoryId> = rows.iter().filter_map(|it| it.memory).collect();
+            overtaken.retain(|it| Some(*it) != memory);
+            overtaken.sort_unstable();
+            overtaken.dedup();
+            acc.push(Prepared { sighting, draft, families, memory, overtaken });
         }
         Ok(acc)
     }
@@ -113,7 +118,10 @@ impl Engine {
         let mut acc: Vec<Reviewed> = Vec::new();
         for (it, verdict) in prepared.into_iter().zip(verdicts) {
             let reviewed = if is_kept(&verdict) {
-                self.settle(store, session, it, &verdict, &acc).await?
+                let overtaken = refresh::overtaken(store, session, &it.overtaken).await?;
+                let mut settled = self.settle(store, session, it, &verdict, &acc).await?;
+                settled.changes.extend(overtaken);
+                settled
             } else {
                 let retired = refresh::retire(store, session, &it, &verdict).await?;
                 Reviewed { changes: retired, ..drop_it(it, verdict) }
@@ -178,6 +186,35 @@ impl Engine {
     }
 }
 
+/// What earlier sessions saw of these patterns; those of a module also under the names of its folders.
+async fn earlier(
+    store: &Store,
+    session: &Session,
+    sightings: &[Sighting],
+    modules: &Modules,
+) -> Result<Earlier, Error> {
+    let mut named: HashMap<(SignalKind, String), String> = HashMap::new();
+    let mut patterns = Vec::new();
+    for it in sightings {
+        patterns.push((it.signal, it.key.clone()));
+        for key in modules.earlier_keys(it.signal, &it.key) {
+            patterns.push((it.signal, key.clone()));
+            named.insert((it.signal, key), it.key.clone());
+        }
+    }
+    patterns.sort();
+    patterns.dedup();
+    let mut acc = Earlier::new();
+    for row in store.sightings_of(patterns).await? {
+        if row.session != session.id {
+            let pattern = (row.signal, row.key.clone());
+            let key = named.get(&pattern).cloned().unwrap_or(pattern.1);
+            acc.entry((row.signal, key)).or_default().push(row);
+        }
+    }
+    Ok(acc)
+}
+
 /// A draft that was judged worth keeping, as a memory.
 pub(super) fn memory_of(
     engine: &Engine,
@@ -226,7 +263,7 @@ pub(super) fn memory_of(
 
 /// Judges all candidates of a session.
 pub(super) fn judge(prepared: &[Prepared], session: &Session, tighter: u16) -> Vec<Verdict> {
-    let candidates: Vec<Candidate> = prepared.iter().map(candidate).collect();
+    let candidates: Vec<Candidate> = prepared.iter().map(|it| candidate(it, session)).collect();
     let facts = Facts {
         kind: session.kind,
         outcome: session.outcome,
@@ -237,7 +274,7 @@ pub(super) fn judge(prepared: &[Prepared], session: &Session, tighter: u16) -> V
     promote::judge(&candidates, &facts)
 }
 
-fn candidate(it: &Prepared) -> Candidate {
+fn candidate(it: &Prepared, session: &Session) -> Candidate {
     let signal = it.sighting.signal;
     let noted = matches!(signal, SignalKind::Recorded | SignalKind::UserCorrection);
     let kind = it.draft.as_ref().map(|it| it.kind.clone());
@@ -250,8 +287,16 @@ fn candidate(it: &Prepared) -> Candidate {
         occurrences: it.sighting.n,
         tainted: it.sighting.tainted,
         quorum: it.families.quorum,
+        held: held(&it.sighting, session),
         start: noted.then_some(NOTED),
     }
+}
+
+/// Whether a note was taken in a part of the work that has succeeded by itself.
+fn held(sighting: &Sighting, session: &Session) -> bool {
+    sighting.signal == SignalKind::Recorded
+        && session.subtasks.len() > MANY_SUBTASKS
+        && session.subtasks.last().is_some_and(|it| sighting.order <= *it)
 }
 
 /// The files whose editors are counted: the two ends of pairs.

@@ -2,14 +2,19 @@
 
 use model::{Memory, SessionId};
 use observe::Evidence;
-use store::{SessionRow, SightingRow, Store};
+use store::{SessionRow, SightingRow, Store, TouchedRow};
 
 use crate::{Engine, Error, Found};
 
 /// The evidence chain of a memory, or what a session taught.
 #[derive(Clone, Debug)]
 pub enum Explained {
-    Memory { memory: Box<Memory>, witnesses: Vec<Witness> },
+    Memory {
+        memory: Box<Memory>,
+        witnesses: Vec<Witness>,
+        /// The sessions that show it only together with the others.
+        sessions: Vec<Visited>,
+    },
     Session(Box<Told>),
 }
 
@@ -21,11 +26,19 @@ pub struct Witness {
     pub session: Option<SessionRow>,
 }
 
+/// A session that counts for a memory by the files it touched.
+#[derive(Clone, Debug)]
+pub struct Visited {
+    pub session: SessionRow,
+    /// Those that the memory is about, or that lie in its modules.
+    pub files: Vec<TouchedRow>,
+}
+
 /// A session with everything that was seen in it.
 #[derive(Clone, Debug)]
 pub struct Told {
     pub session: SessionRow,
-    pub files: Vec<store::TouchedRow>,
+    pub files: Vec<TouchedRow>,
     pub sightings: Vec<Witness>,
 }
 
@@ -36,11 +49,38 @@ impl Engine {
             Ok(Found { notebook, memory }) => {
                 let rows = notebook.store.sightings_for(memory.id).await?;
                 let witnesses = witnesses(&notebook.store, rows).await?;
-                Ok(Explained::Memory { memory: Box::new(memory), witnesses })
+                let sessions = self.visited(&notebook.store, &memory, &witnesses).await?;
+                Ok(Explained::Memory { memory: Box::new(memory), witnesses, sessions })
             }
             Err(Error::NotFound { .. }) => self.explain_session(id).await,
             Err(error) => Err(error),
         }
+    }
+
+    /// What the sessions did that a memory rests on without any of them showing it alone.
+    async fn visited(
+        &self,
+        store: &Store,
+        memory: &Memory,
+        witnesses: &[Witness],
+    ) -> Result<Vec<Visited>, Error> {
+        let map = self.modules().await?;
+        let is_about = |it: &TouchedRow| {
+            let module = map.of(it.path.as_str());
+            memory.files.contains(&it.path) || memory.modules.iter().any(|it| it == module)
+        };
+        let mut acc = Vec::new();
+        for id in &memory.provenance {
+            if witnesses.iter().any(|it| it.sighting.session == *id) {
+                continue;
+            }
+            let Some(session) = store.session(*id).await? else { continue };
+            let mut files = store.session_files(*id).await?;
+            files.retain(is_about);
+            acc.push(Visited { session, files });
+        }
+        acc.sort_by_key(|it| (it.session.ended, it.session.id));
+        Ok(acc)
     }
 
     /// The sessions that were learned from, in the order they ended.

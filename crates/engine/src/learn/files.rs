@@ -1,8 +1,10 @@
 //! Which files a task will touch, from what sessions and commits touched before.
 
+use std::collections::BTreeMap;
+
 use ::graph::History;
-use model::{Kind, Payload, Status};
-use observe::{FromCommits, Past, PastSession, Task};
+use model::{Kind, Payload, ProjectPath, Status};
+use observe::{FromCommits, Modules, Past, PastSession, Task};
 use store::{Filter, Store};
 
 use crate::{Engine, Error, Reach};
@@ -24,10 +26,11 @@ impl Engine {
         };
         let mut sessions: Vec<PastSession> =
             known.into_iter().map(|(task, touched)| PastSession { task, touched }).collect();
-        sessions.extend(self.habits(first).await?);
+        let modules = self.modules().await?;
+        sessions.extend(self.habits(first, &modules).await?);
         let commits = from_commits(&self.past().await?, task, first);
         let tree = source::tracked(&self.place).unwrap_or_default();
-        let past = Past { sessions: &sessions, commits: &commits, tree: &tree };
+        let past = Past { sessions: &sessions, commits: &commits, tree: &tree, modules: &modules };
         let mut res = observe::prefetch(&Task { text: task, first }, &past, limit * 2);
         // What is gone since cannot be opened.
         res.retain(|it| source::exists(&self.place.root, it));
@@ -37,21 +40,45 @@ impl Engine {
 }
 
 impl Engine {
+    /// What reading each of these files whole costs, in tokens, where sessions paid far more than usual.
+    pub async fn read_costs(&self, files: &[String]) -> Result<BTreeMap<String, u64>, Error> {
+        let kind = Some(Kind::ContextCost.slug().to_owned());
+        let mut acc = BTreeMap::new();
+        for file in files {
+            let (file, statuses) = (ProjectPath::parse(file).ok(), vec![Status::Live]);
+            let filter = Filter { kind: kind.clone(), file, statuses, ..Filter::standing(1) };
+            for shown in self.list(&filter, Some(Reach::Project)).await? {
+                if let Some(Payload::ContextCost(it)) = &shown.memory.payload {
+                    acc.insert(it.module.clone(), it.avg_tokens);
+                }
+            }
+        }
+        Ok(acc)
+    }
+
     /// What live memories say is opened together in the module of a file: as good as one more session,
     /// and all there is where they came from elsewhere.
-    async fn habits(&self, first: Option<&str>) -> Result<Vec<PastSession>, Error> {
-        let Some(module) = first.map(observe::module_of).filter(|it| !it.is_empty()) else {
-            return Ok(Vec::new());
-        };
-        let kind = Some(Kind::PrefetchPattern.slug().to_owned());
-        let (module, statuses) = (Some(module.to_owned()), vec![Status::Live]);
-        let filter = Filter { kind, module, statuses, ..Filter::standing(HABITS) };
+    async fn habits(
+        &self,
+        first: Option<&str>,
+        modules: &Modules,
+    ) -> Result<Vec<PastSession>, Error> {
+        let Some(first) = first else { return Ok(Vec::new()) };
+        // What was learned before there was a map is kept under the folder.
+        let mut names = vec![modules.of(first), observe::module_of(first)];
+        names.dedup();
+        names.retain(|it| !it.is_empty());
         let mut acc = Vec::new();
-        for shown in self.list(&filter, Some(Reach::Project)).await? {
-            let Some(Payload::PrefetchPattern(it)) = &shown.memory.payload else { continue };
-            let files = it.always.iter().chain(&it.often).map(ToString::to_string);
-            let touched = first.map(str::to_owned).into_iter().chain(files).collect();
-            acc.push(PastSession { task: String::new(), touched });
+        for name in names {
+            let kind = Some(Kind::PrefetchPattern.slug().to_owned());
+            let (module, statuses) = (Some(name.to_owned()), vec![Status::Live]);
+            let filter = Filter { kind, module, statuses, ..Filter::standing(HABITS) };
+            for shown in self.list(&filter, Some(Reach::Project)).await? {
+                let Some(Payload::PrefetchPattern(it)) = &shown.memory.payload else { continue };
+                let files = it.always.iter().chain(&it.often).map(ToString::to_string);
+                let touched = std::iter::once(first.to_owned()).chain(files).collect();
+                acc.push(PastSession { task: String::new(), touched });
+            }
         }
         Ok(acc)
     }

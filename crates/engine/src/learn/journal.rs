@@ -8,7 +8,8 @@ use model::{DAY, DEFERRED_DAYS, Envelope, Event, Excerpt, SessionId, SessionStar
 use source::Transcript;
 use store::{DataDir, Store};
 
-use super::Learned;
+use super::compose::MANY_SUBTASKS;
+use super::{Learned, Part};
 use crate::{Engine, Error, Reach};
 
 /// How much of a journal's end is looked at to see whether the session ended.
@@ -167,6 +168,19 @@ impl Engine {
             }
         }
         Ok(acc)
+    }
+
+    /// Learns what a session that goes on may teach already: of a build of many subtasks, the notes of
+    /// those that succeeded. The journal stays.
+    pub async fn learn_so_far(&mut self, session: SessionId) -> Result<Option<Learned>, Error> {
+        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(None) };
+        let path = store.journal_path(session);
+        let transcript = Transcript { path, subagent: None, session: None };
+        let Some(read) = self.read_transcript(&transcript)? else { return Ok(None) };
+        if read.pad.subtasks.len() <= MANY_SUBTASKS {
+            return Ok(None);
+        }
+        self.learn_part(&read.pad, Part::SoFar).await
     }
 
     /// The journals of this project, as transcripts to learn from.

@@ -7,7 +7,7 @@ use model::{
     Kind, Memory, MemoryType, Outcome, Payload, PerMille, ProjectPath, Scope, SignalKind, WorkUnit,
     WorkUnitOutcome,
 };
-use observe::{Draft, Scratchpad, Session};
+use observe::{Draft, Modules, Scratchpad, Session};
 use promote::Verdict;
 use store::{Change, Filter, Store};
 
@@ -49,13 +49,14 @@ impl Engine {
         store: &Store,
         session: &Session,
         unit: Unit,
+        modules: &Modules,
     ) -> Result<Option<Change>, Error> {
         let succeeded = match (session.outcome, session.validated) {
             (Outcome::Failure, _) => false,
             (_, Some(_)) => true,
             _ => return Ok(None),
         };
-        let draft = draft(session, &unit, succeeded);
+        let draft = draft(session, &unit, succeeded, modules);
         let (needs_review, tainted) = (false, false);
         let verdict = Verdict::Keep { confidence: SURE, score: SURE, needs_review, tainted };
         let made = memory_of(self, session, draft, SignalKind::Recorded, &verdict);
@@ -94,7 +95,7 @@ fn newer(old: Memory, fresh: Memory) -> Option<Memory> {
     })
 }
 
-fn draft(session: &Session, unit: &Unit, succeeded: bool) -> Draft {
+fn draft(session: &Session, unit: &Unit, succeeded: bool, map: &Modules) -> Draft {
     let edited: Vec<ProjectPath> =
         session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
     let named: Vec<String> = edited.iter().take(NAMED).map(|it| format!("`{it}`")).collect();
@@ -120,8 +121,7 @@ fn draft(session: &Session, unit: &Unit, succeeded: bool) -> Draft {
         retries: session.retries,
         failure_reason: trouble,
     });
-    let mut modules: Vec<String> =
-        edited.iter().map(|it| observe::module_of(it.as_str()).to_owned()).collect();
+    let mut modules: Vec<String> = edited.iter().map(|it| map.of(it.as_str()).to_owned()).collect();
     modules.retain(|it| !it.is_empty());
     modules.dedup();
     modules.truncate(4);
@@ -132,5 +132,6 @@ fn draft(session: &Session, unit: &Unit, succeeded: bool) -> Draft {
         modules,
         tags: Vec::new(),
         payload: Some(payload),
+        sessions: Vec::new(),
     }
 }

@@ -1,7 +1,7 @@
 //! Couplings are shares of sessions: one that edits only one file of a pair changes the share, too.
 
-use model::{DropReason, Memory, Timestamp};
-use observe::{Evidence, Seen, Session, Support};
+use model::{DropReason, Memory, MemoryId, Timestamp};
+use observe::{Evidence, Modules, Seen, Session, Support};
 use promote::Verdict;
 use store::{Change, Store};
 
@@ -34,6 +34,20 @@ pub(super) async fn retire(
     Ok(memory.map(|it| retired(it, session.ended)).into_iter().collect())
 }
 
+/// Retires memories whose pattern is part of another now, unless a person stands behind them.
+pub(super) async fn overtaken(
+    store: &Store,
+    session: &Session,
+    ids: &[MemoryId],
+) -> Result<Vec<Change>, Error> {
+    let mut acc = Vec::new();
+    for id in ids {
+        let memory = store.get(*id).await?.filter(|it| stands(it) && !it.flags.user_verified);
+        acc.extend(memory.map(|it| retired(it, session.ended)));
+    }
+    Ok(acc)
+}
+
 pub(super) fn retired(mut memory: Memory, at: Timestamp) -> Change {
     memory.states.deprecated_at = Some(at);
     memory.states.deprecated_reason = Some(RETIRED.to_owned());
@@ -49,6 +63,7 @@ impl Engine {
         store: &Store,
         session: &Session,
         reviewed: &[Reviewed],
+        modules: &Modules,
     ) -> Result<Vec<Change>, Error> {
         let edited =
             |it: &str| session.files.iter().any(|file| file.edits > 0 && file.path.as_str() == it);
@@ -86,7 +101,7 @@ impl Engine {
                 counts.get(nth).copied().unwrap_or(0) + u32::from(now)
             };
             let support = Support { first: count(0), second: count(1), all, module: 0 };
-            let draft = observe::draft(model::SignalKind::CoAccess, &key, &seen, support);
+            let draft = observe::draft(model::SignalKind::CoAccess, &key, &seen, support, modules);
             let mut after: Memory = memory.clone();
             if let Some(draft) = draft {
                 after.summary = promote::summary(&draft.content, &draft.kind);

@@ -6,12 +6,12 @@ use std::collections::{BTreeMap, HashMap};
 use model::{
     Kind, Memory, MemoryType, Payload, PerMille, ProjectPath, SessionId, SignalKind, Timestamp,
 };
-use observe::{Draft, MILESTONES, MOST_INSIGHTS, Session, Visit, module_of};
+use observe::{Draft, MILESTONES, MOST_INSIGHTS, Modules, Session, Visit};
 use promote::{Insight, ModuleFacts, Relationship, Statement, Verdict};
 use store::{Action, Batch, Change, Filter, Milestone, SessionRow, Store, TouchedRow};
 
 use super::author::{self, week};
-use super::compose::memory_of;
+use super::compose::{MAX_PROVENANCE, memory_of};
 use super::{Kept, KeptHow, MAX_TASK, admit, holding, stands};
 use crate::change::by_user;
 use crate::{Engine, Error};
@@ -43,6 +43,7 @@ impl Engine {
         &self,
         store: &Store,
         session: &Session,
+        map: &Modules,
     ) -> Result<Synthesis, Error> {
         let mut acc = Synthesis::default();
         let edited: Vec<ProjectPath> =
@@ -50,9 +51,8 @@ impl Engine {
         if session.validated.is_none() || edited.is_empty() {
             return Ok(acc);
         }
-        let modules: Vec<&str> = observe::modules_of(&edited).into_iter().collect();
-        let folders = modules.iter().map(|it| (*it).to_owned()).collect();
-        let counts = store.editors_in(folders).await?;
+        let modules: Vec<&str> = observe::modules_of(&edited, map).into_iter().collect();
+        let counts = at_most(store, &modules, map).await?;
         let passed = store.milestones().await?;
         let due = |module: &str, n: u32| -> Vec<Milestone> {
             let reached = MILESTONES.iter().filter(|it| **it <= n);
@@ -66,21 +66,21 @@ impl Engine {
         }
         let visits = self.visits(store, Some(session)).await?;
         for module in modules {
-            let n = visits.iter().filter(|it| in_module(it, module)).count();
+            let n = visits.iter().filter(|it| it.edits_in(module, map)).count();
             let due = due(module, u32::try_from(n).unwrap_or(u32::MAX));
             if due.is_empty() {
                 continue;
             }
-            let mut drafts = observe::about_module(module, &visits);
+            let mut drafts = observe::about_module(module, &visits, map);
             if self.may_ask && !acc.asked && self.config.models.can_write() {
                 acc.asked = true;
-                let facts = self.facts(store, module, &visits).await?;
+                let facts = self.facts(store, module, &visits, map).await?;
                 let insights =
                     author::interpret(&self.config.models, &facts, &mut acc.notices).await;
                 drafts.extend(insights.into_iter().map(|it| draft_of(module, it)));
             }
             drafts.truncate(MOST_INSIGHTS);
-            let refuted = refuted(store, session, module, &drafts).await?;
+            let refuted = refuted(store, session, module, &drafts, map).await?;
             acc.changes.extend(refuted);
             self.keep_new(store, session, drafts, &mut acc).await?;
             acc.changes.extend(due.into_iter().map(Change::Pass));
@@ -97,12 +97,13 @@ impl Engine {
         }
         let Some(last) = store.sessions().await?.pop() else { return Ok(Vec::new()) };
         let visits = self.visits(&store, None).await?;
-        let known = coupled(&store).await?;
+        let map = self.modules().await?;
+        let known = coupled(&store, &map).await?;
         let is_known = |from: &str, to: &str| {
             known.iter().any(|it| it == &(from.to_owned(), to.to_owned()))
                 || known.iter().any(|it| it == &(to.to_owned(), from.to_owned()))
         };
-        let drafts = observe::about_pairs(&visits, &is_known);
+        let drafts = observe::about_pairs(&visits, &is_known, &map);
         let mut acc = Synthesis::default();
         let session = observed(last);
         self.keep_new(&store, &session, drafts, &mut acc).await?;
@@ -112,11 +113,17 @@ impl Engine {
             ..by_user(Action::Promote, self.now, acc.changes)
         };
         self.write(&store, batch).await?;
+        let lately = self.made_since(&store, self.now.plus(-8 * model::DAY)).await?;
+        self.consolidate(&store, lately, self.now).await?;
         Ok(acc.kept)
     }
 
     /// What every session that holds did to files.
-    async fn visits(&self, store: &Store, now: Option<&Session>) -> Result<Vec<Visit>, Error> {
+    pub(crate) async fn visits(
+        &self,
+        store: &Store,
+        now: Option<&Session>,
+    ) -> Result<Vec<Visit>, Error> {
         let holding = holding(store.sessions().await?);
         let mut by_session: BTreeMap<SessionId, Visit> = BTreeMap::new();
         let touched = store.touched().await?;
@@ -151,11 +158,14 @@ impl Engine {
             tainted: session.external.is_some() && acc.asked,
         };
         for draft in drafts {
+            let mut sessions = draft.sessions.clone();
+            // The last of them, when there are many.
+            sessions.drain(..sessions.len().saturating_sub(MAX_PROVENANCE));
             let made = memory_of(self, session, draft, SignalKind::CoAccess, &verdict);
             let Some(mut fresh) = made else { continue };
             fresh.tags.push(TAG.to_owned());
-            if let Some(Payload::CausalDependency(it)) = &fresh.payload {
-                fresh.provenance.clone_from(&it.sessions);
+            if !sessions.is_empty() {
+                fresh.provenance = sessions;
             }
             let kind = Some(fresh.kind.slug().to_owned());
             let mut known = store.list(Filter { kind, ..Filter::standing(COMPARED) }).await?;
@@ -184,8 +194,9 @@ impl Engine {
         store: &Store,
         module: &str,
         visits: &[Visit],
+        map: &Modules,
     ) -> Result<ModuleFacts, Error> {
-        let here: Vec<&Visit> = visits.iter().filter(|it| in_module(it, module)).collect();
+        let here: Vec<&Visit> = visits.iter().filter(|it| it.edits_in(module, map)).collect();
         let mut files: HashMap<&ProjectPath, (u32, u32)> = HashMap::new();
         for visit in &here {
             visit.edited.iter().for_each(|it| files.entry(it).or_default().0 += 1);
@@ -217,8 +228,14 @@ fn add(acc: &mut BTreeMap<SessionId, Visit>, session: SessionId, file: &TouchedR
     if file.edits > 0 { &mut visit.edited } else { &mut visit.read }.push(file.path.clone());
 }
 
-fn in_module(visit: &Visit, module: &str) -> bool {
-    visit.edited.iter().any(|it| module_of(it.as_str()) == module)
+/// How many sessions changed each module, at most: of several folders, one may have changed more than one.
+async fn at_most(store: &Store, modules: &[&str], map: &Modules) -> Result<Vec<u32>, Error> {
+    let mut acc = Vec::new();
+    for module in modules {
+        let folders = map.folders(module).chain([*module]).map(str::to_owned).collect();
+        acc.push(store.editors_in(folders).await?.iter().sum());
+    }
+    Ok(acc)
 }
 
 fn milestone(what: &str, mark: i64) -> Milestone {
@@ -226,12 +243,12 @@ fn milestone(what: &str, mark: i64) -> Milestone {
 }
 
 /// The modules between which a dependency is known, by what its ends are or lie in.
-async fn coupled(store: &Store) -> Result<Vec<(String, String)>, Error> {
+async fn coupled(store: &Store, map: &Modules) -> Result<Vec<(String, String)>, Error> {
     let kind = Some(Kind::CausalDependency.slug().to_owned());
     let known = store.list(Filter { kind, ..Filter::standing(COMPARED) }).await?;
     let module = |end: &str| {
         let is_file = model::words::extension(end).is_some();
-        if is_file { module_of(end).to_owned() } else { end.to_owned() }
+        if is_file { map.of(end).to_owned() } else { end.to_owned() }
     };
     let ends = known.iter().filter_map(|it| match &it.payload {
         Some(Payload::CausalDependency(it)) => Some((module(&it.from), module(&it.to))),
@@ -248,7 +265,17 @@ fn retold(old: &Memory, fresh: Memory) -> Option<Change> {
     }
     let (content, summary, citation) = (fresh.content, fresh.summary, fresh.citation);
     let (payload, files, updated_at) = (fresh.payload, fresh.files, fresh.updated_at);
-    let told = Memory { content, summary, citation, payload, files, updated_at, ..old.clone() };
+    let provenance = fresh.provenance;
+    let told = Memory {
+        content,
+        summary,
+        citation,
+        payload,
+        files,
+        provenance,
+        updated_at,
+        ..old.clone()
+    };
     Some(Change::Replace(Box::new(told)))
 }
 
@@ -258,15 +285,18 @@ async fn refuted(
     session: &Session,
     module: &str,
     drafts: &[Draft],
+    map: &Modules,
 ) -> Result<Vec<Change>, Error> {
+    // What was said of a folder is said of the module that it is part of.
+    let is_here = |it: &str| it == module || map.folders(module).any(|folder| folder == it);
     let tagged = Filter { tag: Some(TAG.to_owned()), ..Filter::standing(COMPARED) };
     let mut acc = Vec::new();
     for memory in store.list(tagged).await? {
         let of_module = match &memory.payload {
             Some(Payload::CausalDependency(it)) => {
-                it.from == module && model::words::extension(&it.to).is_some()
+                is_here(&it.from) && model::words::extension(&it.to).is_some()
             }
-            Some(Payload::PrefetchPattern(it)) => it.trigger_module.as_deref() == Some(module),
+            Some(Payload::PrefetchPattern(it)) => it.trigger_module.as_deref().is_some_and(is_here),
             _ => false,
         };
         let holds =
@@ -307,6 +337,7 @@ fn draft_of(module: &str, insight: Insight) -> Draft {
         modules: vec![module.to_owned()],
         tags: Vec::new(),
         payload: None,
+        sessions: Vec::new(),
     }
 }
 
@@ -327,6 +358,7 @@ fn observed(row: SessionRow) -> Session {
         outcome: row.outcome,
         validated: row.validated,
         said: Vec::new(),
+        subtasks: Vec::new(),
         external: None,
         files: Vec::new(),
     }

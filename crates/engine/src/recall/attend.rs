@@ -7,7 +7,7 @@ use std::collections::HashSet;
 
 use agents::{Heard, Moment, Root};
 use model::{Kind, Memory, MemoryId, Phase, ProjectPath, SignalKind, Status};
-use observe::{Evidence, Seen, Support, shell};
+use observe::{Evidence, Modules, Seen, Support, shell};
 use recall::frame;
 use store::{SessionRow, SightingRow, Store};
 
@@ -213,7 +213,13 @@ impl Engine {
             let evidence = Evidence::read(&row.evidence);
             seen.push(Seen { session: row.session, at: session.ended, n: row.times, evidence });
         }
-        let draft = observe::draft(SignalKind::ErrorRetry, fingerprint, &seen, Support::default());
+        let draft = observe::draft(
+            SignalKind::ErrorRetry,
+            fingerprint,
+            &seen,
+            Support::default(),
+            &Modules::default(),
+        );
         let (Some(draft), Some(last)) = (draft, seen.last()) else { return Ok(None) };
         let label = Kind::ErrorPattern.row().label;
         let (remarks, id) = ([ONCE.to_owned()], last.session.short());

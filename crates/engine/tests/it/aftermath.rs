@@ -326,6 +326,8 @@ fn calibration_is_one_memory_that_every_plan_changes() {
     assert!(learn(&mut engine, 1, 10).is_empty() && learn(&mut engine, 2, 10).is_empty());
     let twice = "Plan work in `src` with 2.0 times the steps you expect; it has taken that over 3 sessions.";
     assert_eq!(learn(&mut engine, 3, 10), [twice]);
+    let limit = desk.runtime.block_on(engine.stop_limit(10, "src")).unwrap();
+    assert_eq!((limit.calibration, limit.samples), (2_000, 3), "it is read back");
     let less = "Plan work in `src` with 1.6 times the steps you expect; it has taken that over 4 sessions.";
     assert_eq!(learn(&mut engine, 4, 3), [less]);
     for session in 5..10 {

@@ -3,7 +3,9 @@
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
 mod finding;
+mod lasting;
 mod learning;
+mod readback;
 mod teaching;
 
 mod aftermath;

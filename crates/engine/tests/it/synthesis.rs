@@ -2,7 +2,7 @@
 
 use model::{Status, Timestamp};
 use testkit::models;
-use waylore_engine::{Engine, Filter, Reach};
+use waylore_engine::{Engine, Explained, Filter, Reach};
 
 use crate::asking::Writer;
 use crate::learning::{Desk, events_at};
@@ -83,6 +83,18 @@ fn a_module_is_looked_at_once_when_it_has_seen_five_sessions() {
     let made = session(&desk, &mut engine, 9, &["src/wire/9.rs", "web/wire.ts"], "");
     assert_eq!(made, [REACHES]);
     assert_eq!(standing(&desk, &engine), [(REACHES.to_owned(), Status::NeedsReview)]);
+    // What no session shows alone is shown by all of them.
+    let shown = desk.runtime.block_on(engine.list(&Filter::standing(1), Some(Reach::Project)));
+    let id = shown.unwrap()[0].memory.id.to_string();
+    let Explained::Memory { witnesses, sessions, .. } =
+        desk.runtime.block_on(engine.explain(&id)).unwrap()
+    else {
+        panic!("it is a memory")
+    };
+    let touched: Vec<String> =
+        sessions.iter().flat_map(|it| it.files.iter().map(|it| it.path.to_string())).collect();
+    assert_eq!((witnesses.len(), sessions.len()), (0, 5));
+    assert_eq!(touched[..4], ["src/wire/1.rs", "web/wire.ts", "src/wire/2.rs", "web/wire.ts"]);
     // Six, seven … are no milestones, and at ten it is known already.
     for n in 10..=15 {
         session(&desk, &mut engine, n + 40, &[&format!("docs/{n}.md")], "");

@@ -133,5 +133,9 @@ pub(super) fn calibration(module: &str, seen: &[Seen]) -> Option<Draft> {
         ratio: small(ratio),
         samples: small(n),
     });
-    Some(Draft::new(Kind::TaskCalibration, content).with(payload))
+    let mut res = Draft::new(Kind::TaskCalibration, content).with(payload);
+    if !module.is_empty() {
+        res.modules.push(module.to_owned());
+    }
+    Some(res)
 }

@@ -7,7 +7,7 @@ use model::{
 };
 
 use super::{Draft, Seen, Support, list, n_sessions};
-use crate::sighting::module_of;
+use crate::Modules;
 
 /// Of the sessions that edited one file, how many must have edited the other, in thousandths.
 const TOGETHER: u32 = 600;
@@ -89,7 +89,12 @@ pub(super) fn imported(seen: &[Seen]) -> Option<Draft> {
 }
 
 /// Files opened early in more than half of the module's sessions.
-pub(super) fn first_files(module: &str, seen: &[Seen], support: Support) -> Option<Draft> {
+pub(super) fn first_files(
+    module: &str,
+    seen: &[Seen],
+    support: Support,
+    modules: &Modules,
+) -> Option<Draft> {
     let all = u32::try_from(n_sessions(seen)).ok()?.max(1);
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for it in seen {
@@ -102,7 +107,7 @@ pub(super) fn first_files(module: &str, seen: &[Seen], support: Support) -> Opti
         counts.into_iter().filter(|it| share(it.1) > 500).collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
     ranked.truncate(6);
-    let within = ranked.iter().any(|it| module_of(it.0.as_str()) == module);
+    let within = ranked.iter().any(|it| modules.of(it.0.as_str()) == module);
     if ranked.len() < 2 || !within {
         return None;
     }
@@ -112,8 +117,9 @@ pub(super) fn first_files(module: &str, seen: &[Seen], support: Support) -> Opti
     let (always, often) = (of(|it| it > 800), of(|it| it <= 800));
     let files: Vec<ProjectPath> = ranked.iter().map(|it| it.0.clone()).collect();
     let content = format!(
-        "Work in `{module}` begins with {}: sessions that changed this folder opened them first.",
-        list(&files)
+        "Work in `{module}` begins with {}: sessions that changed this {} opened them first.",
+        list(&files),
+        modules.noun(module)
     );
     let payload = Payload::PrefetchPattern(PrefetchPattern {
         always,

@@ -14,7 +14,10 @@ fn check(signal: SignalKind, support: Support, script: &str, expect: Expect) {
     let mut seen: Vec<(String, Seen)> = Vec::new();
     for (nth, script) in (0_u8..).zip(script.split("---")) {
         let session = SessionId::new(Timestamp(1), [nth; 10]);
-        for it in sightings(&pad(script)).into_iter().filter(|it| it.signal == signal) {
+        for it in sightings(&pad(script), &Modules::default())
+            .into_iter()
+            .filter(|it| it.signal == signal)
+        {
             let at = Timestamp(i64::from(nth));
             seen.push((it.key, Seen { session, at, n: it.n, evidence: it.evidence }));
         }
@@ -25,7 +28,7 @@ fn check(signal: SignalKind, support: Support, script: &str, expect: Expect) {
     let mut acc = String::new();
     for key in keys {
         let of: Vec<Seen> = seen.iter().filter(|it| it.0 == key).map(|it| it.1.clone()).collect();
-        if let Some(it) = draft(signal, &key, &of, support) {
+        if let Some(it) = draft(signal, &key, &of, support, &Modules::default()) {
             if let (Some(payload), Some(kind)) = (&it.payload, it.kind.core()) {
                 let json = payload.to_json();
                 assert_eq!(

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::script::events;
-use crate::{session, sightings};
+use crate::{Modules, session, sightings};
 use proptest::prelude::*;
 
 const LINES: &[&str] = &[
@@ -39,7 +39,7 @@ proptest! {
         for at in &order {
             pad.observe(at.get(&all));
         }
-        sightings(&pad);
+        sightings(&pad, &Modules::default());
         session(&pad);
     }
 
@@ -52,7 +52,7 @@ proptest! {
             for it in &all {
                 pad.observe(it);
             }
-            sightings(&pad)
+            sightings(&pad, &Modules::default())
         };
         prop_assert_eq!(fold(), fold());
     }
@@ -93,4 +93,77 @@ fn taint_follows_the_order_of_events() {
     let (order, what) = pad.external.clone().unwrap();
     assert_eq!(what, "https://x.test");
     assert!(!pad.is_tainted(order) && pad.is_tainted(order + 1));
+}
+
+/// The result comes first: it is counted, its call stays open, and what follows is seen.
+#[test]
+fn a_result_before_its_call_is_counted() {
+    let mut all = events("read a.rs\nedit b.rs");
+    all.swap(1, 2);
+    let mut pad = Scratchpad::new();
+    for it in &all {
+        pad.observe(it);
+    }
+    assert_eq!(pad.trouble.orphans, 1);
+    let states: Vec<State> = pad.calls.iter().map(|it| it.state).collect();
+    assert_eq!(states, [State::Pending, State::Ok]);
+}
+
+/// Back to 1970, a century ahead, and no time at all: counted where it went back, and nothing is lost.
+#[test]
+fn a_clock_that_jumps_is_counted_and_every_event_stays() {
+    let mut all = events("read a.rs\nedit b.rs\nrun make test");
+    let century = 100 * 365 * model::DAY;
+    all[2].at = Timestamp(all[2].at.0 + century);
+    all[3].at = Timestamp(0);
+    all[4].at = Timestamp(-5);
+    all[5].at = Timestamp(1);
+    let mut pad = Scratchpad::new();
+    for it in &all {
+        pad.observe(it);
+    }
+    assert_eq!((pad.trouble.clock, pad.calls.len()), (2, 3));
+    assert_eq!(session(&pad).unwrap().files.len(), 2);
+    let took: Vec<u32> = pad.calls.iter().map(|it| it.took_ms).collect();
+    assert_eq!(took[1], 0, "time that ran backwards took none");
+}
+
+/// Whatever it repeats, every list has an end.
+#[test]
+fn a_session_that_never_ends_stays_within_its_bounds() {
+    let all = events(&LINES.join("\n"));
+    let mut pad = Scratchpad::new();
+    for round in 0..1_500 {
+        for it in &all {
+            let mut it = it.clone();
+            it.id = format!("{round}-{}", it.id);
+            if let Event::ToolCall(call) = &mut it.event {
+                // Half of them are never answered.
+                call.call_id =
+                    format!("{}-{}", if round % 2 == 0 { "x" } else { "" }, call.call_id);
+            }
+            if let Event::ToolResult(result) = &mut it.event {
+                result.call_id = format!("-{}", result.call_id);
+            }
+            pad.observe(&it);
+        }
+    }
+    assert!(pad.n_events() > 40_000 && pad.trouble.orphans > 0);
+    let sizes = [
+        (pad.seen.len(), MAX_SEEN),
+        (pad.open.len(), 4096),
+        (pad.failures.len(), MAX_FAILURES),
+        (pad.stumbles.len(), MAX_FAILURES),
+        (pad.remarks.len(), MAX_REMARKS),
+        (pad.messages.len(), MAX_MESSAGES),
+        (pad.listings.len(), 200),
+        (pad.undone.len(), 200),
+        (pad.compactions.len(), 1_000),
+        (pad.edits.len(), 2),
+        (pad.imports.len(), 4),
+    ];
+    for (nth, (size, most)) in sizes.iter().enumerate() {
+        assert!(size <= most, "{nth}: {size} of {most}");
+    }
+    assert!(session(&pad).is_some() && !sightings(&pad, &Modules::default()).is_empty());
 }

@@ -2,10 +2,10 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::sighting::{Evidence, Sighting, path};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for it in pad.undone.iter().filter(|it| pad.calls[it.call as usize].is_good()) {
         let Some(file) = path(pad, it.file) else { continue };
         let text = Some(it.reason.clone()).filter(|it| !it.is_empty());

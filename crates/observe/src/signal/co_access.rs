@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::facts::{co_accessed, co_edited};
 use crate::sighting::{Evidence, Sighting, are_twins, pair_key, path};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     let near = co_accessed(pad);
     let edited: BTreeSet<_> = co_edited(pad).into_iter().collect();
     for (a, b) in edited {

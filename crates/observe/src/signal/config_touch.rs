@@ -2,12 +2,12 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::config::is_config;
 use crate::facts::co_edited;
 use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for (a, b) in co_edited(pad) {
         let (config, other) = match (is_config(pad.names.text(a)), is_config(pad.names.text(b))) {
             (true, false) => (a, b),

@@ -2,9 +2,9 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::facts::file_uses;
 use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
 /// A token is about four bytes of code.
 const BYTES: u64 = 4;
@@ -12,7 +12,7 @@ const BYTES: u64 = 4;
 const LARGE: u64 = 6_000;
 const TIMES: u64 = 4;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     let uses = file_uses(pad);
     let (bytes, reads) =
         uses.values().fold((0, 0), |acc, it| (acc.0 + it.bytes, acc.1 + u64::from(it.n_reads)));

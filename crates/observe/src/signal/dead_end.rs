@@ -2,10 +2,10 @@
 
 use model::{ProjectPath, SignalKind};
 
-use crate::Scratchpad;
 use crate::scratchpad::RemarkKind;
 use crate::session::Session;
 use crate::sighting::{Evidence, Sighting, files_named, paths};
+use crate::{Modules, Scratchpad};
 
 /// Begins the key of a session whose edits were taken back.
 pub(crate) const TAKEN_BACK: &str = "taken back ";
@@ -13,7 +13,7 @@ pub(crate) const TAKEN_BACK: &str = "taken back ";
 /// Calls after which an approach counts as explored.
 const EXPLORED: u32 = 20;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::DeadEnd && it.call >= EXPLORED)
     {
         let key = model::fingerprint(&it.text.to_lowercase());

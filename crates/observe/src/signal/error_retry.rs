@@ -8,7 +8,7 @@ use crate::names::Name;
 
 use crate::scratchpad::{Call, FailureAt};
 use crate::sighting::{Evidence, Sighting, path};
-use crate::{Scratchpad, shell};
+use crate::{Modules, Scratchpad, shell};
 
 /// Calls within which what ended an error is looked for.
 const PATIENCE: usize = 40;
@@ -17,7 +17,7 @@ const MAX_FIXED: usize = 4;
 /// The head of each command, worked out once.
 type Heads = HashMap<Name, String>;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     let mut heads = Heads::new();
     for command in pad.calls.iter().filter_map(|it| it.command).filter(|_| !pad.failures.is_empty())
     {

@@ -2,13 +2,13 @@
 
 use model::{SignalKind, ToolKind};
 
-use crate::Scratchpad;
 use crate::sighting::{Evidence, Sighting, path};
+use crate::{Modules, Scratchpad};
 
 /// Calls within which the edit follows.
 const SOON: usize = 10;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for (number, call) in pad.calls.iter().enumerate() {
         let Some(query) = call.query.filter(|_| call.tool == ToolKind::WebSearch && call.is_good())
         else {
@@ -44,7 +44,7 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = sightings(&pad);
+        let all = sightings(&pad, &crate::Modules::default());
         assert!(
             all.iter().filter(|it| it.signal == SignalKind::ExternalReference).all(|it| it.tainted)
         );

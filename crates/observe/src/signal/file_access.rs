@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::facts::file_uses;
-use crate::sighting::{Evidence, Sighting, module_of, paths};
+use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
 /// Shorter sessions have no beginning to speak of.
 const FEWEST_CALLS: u32 = 8;
 const MAX_FILES: usize = 12;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
     if pad.n_steps() < FEWEST_CALLS {
         return;
     }
@@ -20,11 +20,11 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
     let early = pad.n_steps() / 4;
     let mut first: Vec<_> = uses.iter().filter(|it| it.1.first_call <= early).collect();
     first.sort_by_key(|it| it.1.first_call);
-    let mut modules: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut changed: BTreeMap<&str, u32> = BTreeMap::new();
     for (name, it) in uses.iter().filter(|it| it.1.n_edits > 0) {
-        *modules.entry(module_of(pad.names.text(*name))).or_insert(0) += it.n_edits;
+        *changed.entry(modules.of(pad.names.text(*name))).or_insert(0) += it.n_edits;
     }
-    for (module, n_edits) in modules {
+    for (module, n_edits) in changed {
         let files = paths(pad, first.iter().map(|it| *it.0).take(MAX_FILES));
         let of_code = !module.split('/').any(|it| matches!(it, "docs" | "doc" | "plans"));
         if !module.is_empty() && of_code && !files.is_empty() {

@@ -4,14 +4,14 @@ use std::collections::HashSet;
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::names::Name;
 use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
 /// Shorter lists cost nothing.
 const LONG: usize = 20;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for listing in pad.listings.iter().filter(|it| it.files.len() >= LONG) {
         let listed: HashSet<Name> = listing.files.iter().copied().collect();
         let mut used: Vec<Name> = Vec::new();

@@ -2,10 +2,10 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for (from, to) in &pad.chases {
         let key = format!("{}→{}", pad.names.text(*from), pad.names.text(*to));
         let evidence = Evidence { files: paths(pad, [*from, *to]), ..Evidence::default() };

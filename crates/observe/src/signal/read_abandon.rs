@@ -2,11 +2,11 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::facts::file_uses;
 use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for (name, it) in file_uses(pad).into_iter().filter(|it| it.1.n_reads >= 2 && it.1.n_edits == 0)
     {
         let Some(read) = it.first_read else { continue };

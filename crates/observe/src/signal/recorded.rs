@@ -2,10 +2,10 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::sighting::{Evidence, Sighting};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for (order, note) in &pad.notes {
         let key = model::fingerprint(&note.content);
         let evidence = Evidence {
@@ -43,7 +43,7 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = sightings(&pad);
+        let all = sightings(&pad, &crate::Modules::default());
         let it = all.iter().find(|it| it.signal == SignalKind::Recorded).unwrap();
         assert_eq!(it.evidence.text.as_deref(), Some("Totals round per line."));
     }

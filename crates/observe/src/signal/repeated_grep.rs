@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use model::{SignalKind, ToolKind};
 
-use crate::Scratchpad;
 use crate::names::Name;
 use crate::scratchpad::{Does, State};
 use crate::sighting::{Evidence, Sighting, paths};
+use crate::{Modules, Scratchpad};
 
 /// Shorter queries find everything.
 const TELLING: usize = 6;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     let mut seen: BTreeMap<String, (u32, Option<Name>, Option<String>)> = BTreeMap::new();
     let mut missed: Option<String> = None;
     for call in &pad.calls {

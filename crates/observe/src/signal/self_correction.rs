@@ -2,12 +2,12 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::said::fact_in;
 use crate::scratchpad::RemarkKind;
 use crate::sighting::{Evidence, Sighting, files_named};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::Correction) {
         // The fact is in the sentence that corrects, or in the one after it.
         let fact = fact_in(&it.text).or_else(|| fact_in(&it.context[0]));

@@ -4,8 +4,8 @@
 use model::{SignalKind, ToolKind};
 
 use crate::scratchpad::Does;
-use crate::sighting::{Evidence, Sighting, module_of};
-use crate::{Scratchpad, shell};
+use crate::sighting::{Evidence, Sighting};
+use crate::{Modules, Scratchpad, shell};
 
 /// Steps of a recipe, the edit before and the commit after included.
 pub(crate) const FEWEST_STEPS: usize = 4;
@@ -15,7 +15,7 @@ pub(crate) const EDIT: &str = "edit ";
 
 const COMMIT: &str = "git commit";
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
     let mut steps: Vec<String> = Vec::new();
     let mut folders: Vec<String> = Vec::new();
     let mut edited = false;
@@ -23,7 +23,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
         if pad.touches_of(call).iter().any(|it| it.writes) && call.is_good() {
             edited = true;
             for touch in pad.touches_of(call).iter().filter(|it| it.writes) {
-                let step = format!("{EDIT}{}", module_of(pad.names.text(touch.file)));
+                let step = format!("{EDIT}{}", modules.of(pad.names.text(touch.file)));
                 if step != EDIT && !folders.contains(&step) {
                     folders.push(step);
                 }

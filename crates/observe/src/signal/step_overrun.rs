@@ -3,17 +3,17 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::facts::file_uses;
-use crate::sighting::{Evidence, Sighting, module_of};
+use crate::sighting::{Evidence, Sighting};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
     let Some(planned) = pad.planned_steps.filter(|it| *it > 0) else { return };
     let actual = pad.n_steps();
     let most =
         file_uses(pad).into_iter().filter(|it| it.1.n_edits > 0).max_by_key(|it| it.1.n_edits);
     let Some((file, _)) = most else { return };
-    let module = module_of(pad.names.text(file)).to_owned();
+    let module = modules.of(pad.names.text(file)).to_owned();
     let (number, other) = (u64::from(actual), u64::from(planned));
     let evidence = Evidence { number, other, ..Evidence::default() };
     acc.push(Sighting::new(SignalKind::StepOverrun, module, evidence));
@@ -33,7 +33,10 @@ mod tests {
             }
             pad.observe(&it);
         }
-        sightings(&pad).iter().filter(|it| it.signal == SignalKind::StepOverrun).count()
+        sightings(&pad, &crate::Modules::default())
+            .iter()
+            .filter(|it| it.signal == SignalKind::StepOverrun)
+            .count()
     }
 
     #[test]

@@ -2,12 +2,12 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::facts::file_uses;
 use crate::scratchpad::Does;
-use crate::sighting::{Evidence, Sighting, is_test, module_of};
+use crate::sighting::{Evidence, Sighting, is_test};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
     let uses = file_uses(pad);
     let edits = || uses.iter().filter_map(|(name, it)| it.first_edit.map(|at| (*name, at)));
     let of_tests = |wanted: bool| {
@@ -19,7 +19,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
         return;
     };
     let order = if tested < implemented { "first" } else { "after" };
-    let module = module_of(pad.names.text(file));
+    let module = modules.of(pad.names.text(file));
     let evidence = Evidence { text: Some(order.to_owned()), ..Evidence::default() };
     acc.push(Sighting::new(SignalKind::TestOrder, format!("{module} {order}"), evidence));
 }

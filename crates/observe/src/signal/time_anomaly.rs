@@ -3,13 +3,13 @@
 use model::{SignalKind, ToolKind};
 
 use crate::sighting::{Evidence, Sighting};
-use crate::{Scratchpad, shell};
+use crate::{Modules, Scratchpad, shell};
 
 /// Long is a minute, and twenty times the middle of the session.
 const LONG_MS: u32 = 60_000;
 const TIMES: u32 = 20;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     let mut took: Vec<u32> = pad.calls.iter().map(|it| it.took_ms).filter(|it| *it > 0).collect();
     took.sort_unstable();
     let Some(middle) = took.get(took.len() / 2) else { return };
@@ -45,7 +45,7 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = sightings(&pad);
+        let all = sightings(&pad, &crate::Modules::default());
         all.iter()
             .filter(|it| it.signal == SignalKind::TimeAnomaly)
             .map(|it| it.evidence.number)

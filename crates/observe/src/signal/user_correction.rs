@@ -2,11 +2,11 @@
 
 use model::SignalKind;
 
-use crate::Scratchpad;
 use crate::scratchpad::RemarkKind;
 use crate::sighting::{Evidence, Sighting, files_named};
+use crate::{Modules, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
     for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::Wish) {
         let evidence = Evidence {
             files: files_named(pad, &it.text),

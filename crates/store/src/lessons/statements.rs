@@ -10,6 +10,7 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &DROP_SIGHTINGS,
     &PUT_SIGHTING,
     &LINK,
+    &RELINK,
     &SESSION,
     &SESSIONS,
     &OF_PATTERN,
@@ -97,6 +98,8 @@ pub(super) const LINK: Query = both(
     "link_sightings",
     "UPDATE sightings SET memory = ?3 WHERE signal = ?1 AND key = ?2 AND memory IS NULL",
 );
+pub(super) const RELINK: Query =
+    both("relink_sightings", "UPDATE sightings SET memory = ?2 WHERE memory = ?1");
 pub(super) const SESSION: Query =
     both("session", concat!("SELECT ", session_columns!(), " FROM sessions WHERE id = ?1"));
 pub(super) const SESSIONS: Query =

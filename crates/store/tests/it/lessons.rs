@@ -196,3 +196,16 @@ fn a_journal_is_private_grows_by_lines_and_goes_with_its_project() {
     bench.data().remove_project(project).unwrap();
     assert!(!path.exists());
 }
+
+#[test]
+fn what_spoke_for_one_memory_speaks_for_the_one_that_took_it_in() {
+    let bench = Bench::new();
+    let store = bench.open();
+    let memories = [1, 2].map(|it| MemoryId::new(Timestamp(1), [it; 10]));
+    learn(&bench, &store, lesson(1, "wren", Some(memories[0])));
+    learn(&bench, &store, lesson(2, "robin", Some(memories[1])));
+    let relink = Change::Relink { from: memories[0], to: memories[1] };
+    bench.apply(&store, Action::Promote, vec![relink]).unwrap();
+    let n = |it| bench.wait(store.sightings_for(it)).unwrap().len();
+    assert_eq!((n(memories[0]), n(memories[1])), (0, 2));
+}

@@ -7,6 +7,7 @@ use ::graph::{
     MANIFESTS, MapSite, Module, Package, Tool, WORKFLOWS, decode_ties, described, description_in,
     encode_module, is_test_path, keep_ids, language, modules, tools,
 };
+use observe::Worked;
 use store::{GraphStamp, MapRows, TiesRow};
 
 use crate::models::aside;
@@ -26,6 +27,9 @@ const MUTE: &[&str] = &[
     "mvnw",
 ];
 
+/// What files that were changed in the same sessions count, beside those of the same commits.
+const SESSIONS_TIE: f32 = 0.5;
+
 impl Engine {
     /// Finds the modules of the project as it is indexed; how many there are.
     pub async fn index_map(&mut self) -> Result<usize, Error> {
@@ -37,9 +41,10 @@ impl Engine {
         let (stamps, links, ties) =
             (store.stamps().await?, store.links().await?, store.ties().await?);
         let before: BTreeMap<String, String> = store.map().await?.members.into_iter().collect();
+        let worked = observe::worked(&self.visits(&notebook.store, None).await?);
         let root = self.place.root.clone();
         let rows = aside(move || {
-            let sites = sites(&stamps, &links, &ties);
+            let sites = sites(&stamps, &links, &ties, &worked);
             let (packages, texts) = manifests(&root, &sites);
             let mut found = modules(&sites, &packages);
             for it in &mut found {
@@ -57,7 +62,12 @@ impl Engine {
 }
 
 /// Source files with what they refer to. Manifests are files of the index, too, but no part of a module.
-fn sites(stamps: &[GraphStamp], links: &[(u32, u32, u32)], ties: &[TiesRow]) -> Vec<MapSite> {
+fn sites(
+    stamps: &[GraphStamp],
+    links: &[(u32, u32, u32)],
+    ties: &[TiesRow],
+    worked: &Worked,
+) -> Vec<MapSite> {
     let is_manifest = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path);
         model::words::extension(name) == Some("json") || MANIFESTS.iter().any(|it| it.0 == name)
@@ -88,6 +98,19 @@ fn sites(stamps: &[GraphStamp], links: &[(u32, u32, u32)], ties: &[TiesRow]) -> 
             if let Some(other) = by_path.get(tie.path.as_str()) {
                 res[*at].ties.push((*other, tie.strength));
             }
+        }
+    }
+    // Sessions count beside commits: what was worked on together belongs together, committed or not.
+    for (from, to, share) in &worked.together {
+        if let (Some(from), Some(to)) = (by_path.get(from.as_str()), by_path.get(to.as_str())) {
+            res[*from].ties.push((*to, share * SESSIONS_TIE));
+        }
+    }
+    for (path, n) in &worked.often {
+        if let Some(at) = by_path.get(path.as_str()) {
+            #[expect(clippy::cast_precision_loss, reason = "counts of sessions are small")]
+            let more = *n as f32;
+            res[*at].churn += more;
         }
     }
     res

@@ -121,6 +121,8 @@ fn lessons(bench: &Bench, store: &Store) {
     let milestone = Milestone { what: "the wren".to_owned(), mark: 5 };
     bench.apply(store, Action::Promote, vec![Change::Pass(milestone)]).unwrap();
     bench.wait(store.milestones()).unwrap();
+    let relink = Change::Relink { from: id(2), to: id(1) };
+    bench.apply(store, Action::Promote, vec![relink]).unwrap();
 }
 
 fn look_back(bench: &Bench, store: &Store) {
