@@ -5,6 +5,7 @@
 
 mod claude_code;
 mod hooks;
+mod opencode;
 mod servers;
 mod shell;
 
@@ -108,7 +109,7 @@ pub enum Unfit {
 }
 
 /// In the order in which they are offered.
-pub const HOSTS: &[Host] = &[claude_code::HOST];
+pub const HOSTS: &[Host] = &[claude_code::HOST, opencode::HOST];
 
 /// The host that is called so.
 pub fn host(name: &str) -> Option<&'static Host> {

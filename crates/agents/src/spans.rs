@@ -1,5 +1,5 @@
 //! Where the values of a JSON text stand, so that some can be added or taken out and every other
-//! byte stays as its owner wrote it.
+//! byte stays as its owner wrote it: comments and last commas too, where a host allows them.
 
 use std::ops::Range;
 
@@ -32,9 +32,62 @@ impl Node {
     }
 }
 
-/// Reads a text that is known to be JSON.
+/// Reads a text that is known to be JSON, with or without comments.
 pub(crate) fn spans(text: &str) -> Option<Node> {
-    Scanner { bytes: text.as_bytes(), at: 0 }.value()
+    Scanner { bytes: bare(text).as_bytes(), at: 0 }.value()
+}
+
+/// The text with blanks in place of comments, and of commas that nothing follows: what is left is plain
+/// JSON if it was JSON with comments, and every value stands where it stood.
+pub(crate) fn strict(text: &str) -> String {
+    let mut res = bare(text).into_bytes();
+    let (mut in_string, mut before, mut comma, mut at) = (false, b'{', None, 0);
+    while at < res.len() {
+        let byte = res[at];
+        match byte {
+            b'\\' if in_string => at += 1,
+            b'"' => (in_string, comma) = (!in_string, None),
+            _ if in_string || byte.is_ascii_whitespace() => {}
+            b',' => comma = (!b"{[,:".contains(&before)).then_some(at),
+            b']' | b'}' => {
+                if let Some(comma) = comma.take() {
+                    res[comma] = b' ';
+                }
+            }
+            _ => comma = None,
+        }
+        if !byte.is_ascii_whitespace() {
+            before = byte;
+        }
+        at += 1;
+    }
+    String::from_utf8(res).unwrap_or_default()
+}
+
+/// The text with blanks in place of comments.
+fn bare(text: &str) -> String {
+    let mut res = text.as_bytes().to_vec();
+    let mut in_string = false;
+    let mut at = 0;
+    while at < res.len() {
+        match (res[at], res.get(at + 1)) {
+            (b'\\', _) if in_string => at += 1,
+            (b'"', _) => in_string = !in_string,
+            (b'/', Some(b'/' | b'*')) if !in_string => {
+                let ends = if res[at + 1] == b'/' { "\n" } else { "*/" };
+                let found = text[at + 2..].find(ends).map(|it| at + 2 + it);
+                let end = found.map_or(res.len(), |it| if ends == "*/" { it + 2 } else { it });
+                for byte in res[at..end].iter_mut().filter(|it| !it.is_ascii_whitespace()) {
+                    *byte = b' ';
+                }
+                at = end;
+                continue;
+            }
+            _ => {}
+        }
+        at += 1;
+    }
+    String::from_utf8(res).unwrap_or_default()
 }
 
 struct Scanner<'a> {
@@ -118,37 +171,77 @@ impl Scanner<'_> {
     }
 }
 
-/// The text with `item` as the last one of the object or array that stands at `span`.
+/// The text with `item` as the last one of the object or array that stands at `span`. A comment behind the
+/// one before stays there, and what stood on one line still does.
 pub(crate) fn with_item(text: &str, span: &Range<usize>, is_empty: bool, item: &str) -> String {
+    let bare = bare(text);
     let end = span.end - 1;
     let content = text[..end].trim_end().len();
+    let last = bare[..end].trim_end().len();
+    let ends_in_comma = !is_empty && bare[..last].ends_with(',');
+    let (comma, own) = (!is_empty && !ends_in_comma, ends_in_comma);
+    if comma && !text[span.clone()].contains('\n') {
+        let item: Vec<&str> = item.lines().map(str::trim).collect();
+        let item = item.join(" ");
+        return [&text[..last], ",", &text[last..content], " ", &item, &text[content..]].concat();
+    }
+    let line = if text.contains("\r\n") { "\r\n" } else { "\n" };
+    let depth = text[..span.start].rfind('\n').map_or("", |it| indent(&text[it + 1..]));
+    let unit = unit(text);
+    let inner = format!("{line}{depth}{unit}");
+    let item: Vec<String> = item.lines().map(|it| reindented(it, unit)).collect();
     // The bracket stays where it stood: on a line of its own, or right behind the last item.
-    let depth = text[..span.start].rfind('\n').map_or(0, |it| indent(&text[it + 1..]));
-    let inner = " ".repeat(depth + 2);
-    let item = item.replace('\n', &format!("\n{inner}"));
-    let comma = if is_empty { "" } else { "," };
     let tail = if text[content..end].contains('\n') {
         text[content..end].to_owned()
     } else {
-        format!("\n{}", " ".repeat(depth))
+        format!("{line}{depth}")
     };
-    format!("{}{comma}\n{inner}{item}{tail}{}", &text[..content], &text[end..])
+    [
+        &text[..last],
+        if comma { "," } else { "" },
+        &text[last..content],
+        &inner,
+        &item.join(&inner),
+        if own { "," } else { "" },
+        &tail,
+        &text[end..],
+    ]
+    .concat()
 }
 
 /// The text without what stands at `span`, and without the comma that belongs to it.
 pub(crate) fn without(text: &str, span: &Range<usize>) -> String {
-    let (before, after) = (text[..span.start].trim_end(), &text[span.end..]);
-    if let Some(before) = before.strip_suffix(',') {
-        return format!("{before}{after}");
+    let bare = bare(text);
+    let (before, after) = (bare[..span.start].trim_end(), &bare[span.end..]);
+    let kept = text[..span.start].trim_end().len();
+    let blank = after.len() - after.trim_start().len();
+    if after[blank..].starts_with(',') {
+        let comma = span.end + blank;
+        return [&text[..kept], &text[span.end..comma], &text[comma + 1..]].concat();
     }
-    match after.trim_start().strip_prefix(',') {
-        Some(after) => format!("{}{}", &text[..span.start], after.trim_start()),
-        None => format!("{before}{}", after.trim_start()),
+    match before.strip_suffix(',') {
+        Some(it) => [&text[..it.len()], &text[it.len() + 1..kept], &text[span.end..]].concat(),
+        // Behind a comment the bracket needs its line.
+        None if before.len() < kept => [&text[..kept], &text[span.end..]].concat(),
+        None => [&text[..kept], text[span.end..].trim_start()].concat(),
     }
 }
 
-fn indent(line: &str) -> usize {
-    line.len() - line.trim_start_matches(' ').len()
+/// What a line begins with.
+fn indent(line: &str) -> &str {
+    &line[..line.len() - line.trim_start_matches([' ', '\t']).len()]
+}
+
+/// By how much a text indents: as its first indented line does.
+fn unit(text: &str) -> &str {
+    let first = text.lines().find(|it| !it.trim().is_empty() && !indent(it).is_empty());
+    first.map_or("  ", indent)
+}
+
+/// A line that was indented by twos.
+fn reindented(line: &str, unit: &str) -> String {
+    let own = indent(line).len();
+    format!("{}{}", unit.repeat(own / 2), &line[own..])
 }
 
 #[cfg(test)]
@@ -178,5 +271,39 @@ mod tests {
         assert_eq!(without(&with, &member), TEXT);
         let first = spans(&with).unwrap().member("a").unwrap().span.clone();
         assert!(without(&with, &first).starts_with("{\n  \"b\""));
+    }
+
+    /// Settings as people write them.
+    const STYLES: &[&str] = &[
+        "{\n  \"a\": 1\n}\n",
+        "{\n    \"a\": 1, // one\n    /* two, */\n}\n",
+        "{\r\n\t\"a\": [\r\n\t\t1,\r\n\t],\r\n}\r\n",
+        "// \"x\": {\n{\n  \"u\": \"http://x/*,*/\", // }\n  \"a\": {}\n}",
+        "{\n  // nothing yet\n}\n",
+        "{}",
+        "{ \"a\": 1 }",
+        "{\"a\":[1,2]}",
+        "{\n  \"é\": \"\\\\\", /* \"é\" */ \"a\": 1 // ,\n}\n",
+    ];
+
+    #[test]
+    fn whatever_the_style_an_item_comes_in_and_goes_out_to_the_byte() {
+        for text in STYLES {
+            let root = spans(text).unwrap();
+            let is_empty = matches!(&root.inside, Inside::Object(it) if it.is_empty());
+            let with = with_item(text, &root.span, is_empty, "\"new\": {\n  \"x\": 1\n}");
+            let value: serde_json::Value = serde_json::from_str(&strict(&with)).expect(&with);
+            assert_eq!(value["new"]["x"], 1, "{with}");
+            let member = spans(&with).unwrap().member("new").unwrap().span.clone();
+            assert_eq!(&without(&with, &member), text);
+            assert_eq!(with.contains("\r\n"), text.contains("\r\n"));
+        }
+    }
+
+    #[test]
+    fn what_is_no_json_does_not_become_it() {
+        for text in ["{,}", "{\"a\": 1,,}", "{ /* \"a\": 1 }", "{\"a\" / 1}", "[1 // ]"] {
+            assert!(serde_json::from_str::<serde_json::Value>(&strict(text)).is_err(), "{text}");
+        }
     }
 }

@@ -10,9 +10,32 @@ use crate::spans::{self, Inside, spans};
 /// What our server is called.
 pub(super) const NAME: &str = "waylore";
 
+/// What a host reads its settings as.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Format {
+    Json,
+    /// With comments and last commas.
+    Commented,
+}
+
 /// The settings with our server in this list; the same text when it is there already.
 pub(super) fn with(settings: &str, list: &'static str, server: &Value) -> Result<String, Unfit> {
-    let before = parse(settings, list)?;
+    with_in(Format::Json, settings, list, server)
+}
+
+/// The settings without our server, and without the list if that is left empty by it.
+pub(super) fn without(settings: &str, list: &'static str) -> Result<String, Unfit> {
+    without_in(Format::Json, settings, list)
+}
+
+/// As `with`, in settings of this format.
+pub(super) fn with_in(
+    format: Format,
+    settings: &str,
+    list: &'static str,
+    server: &Value,
+) -> Result<String, Unfit> {
+    let before = parse(format, settings, list)?;
     let known = &before[list][NAME];
     if known == server {
         return Ok(settings.to_owned());
@@ -20,16 +43,20 @@ pub(super) fn with(settings: &str, list: &'static str, server: &Value) -> Result
     if !known.is_null() && !runs(known, "mcp") {
         return Err(Unfit::NameTaken);
     }
-    let mut text = without(settings, list)?;
-    if text.trim().is_empty() {
-        "{}\n".clone_into(&mut text);
+    let mut text = without_in(format, settings, list)?;
+    if parse(format, &text, list)? == json!({}) && spans(&text).is_none() {
+        text.push_str("{}\n");
     }
     added(&text, list, server).ok_or(Unfit::Odd(list))
 }
 
-/// The settings without our server, and without the list if that is left empty by it.
-pub(super) fn without(settings: &str, list: &'static str) -> Result<String, Unfit> {
-    let before = parse(settings, list)?;
+/// As `without`, in settings of this format.
+pub(super) fn without_in(
+    format: Format,
+    settings: &str,
+    list: &'static str,
+) -> Result<String, Unfit> {
+    let before = parse(format, settings, list)?;
     if !runs(&before[list][NAME], "mcp") {
         return Ok(settings.to_owned());
     }
@@ -42,12 +69,16 @@ pub(super) fn without(settings: &str, list: &'static str) -> Result<String, Unfi
     Ok(span.map_or_else(|| settings.to_owned(), |it| spans::without(settings, &it)))
 }
 
-fn parse(settings: &str, list: &'static str) -> Result<Value, Unfit> {
-    if settings.trim().is_empty() {
+fn parse(format: Format, settings: &str, list: &'static str) -> Result<Value, Unfit> {
+    let text = match format {
+        Format::Json => settings.to_owned(),
+        Format::Commented => spans::strict(settings),
+    };
+    if text.trim().is_empty() {
         return Ok(json!({}));
     }
     let value: Value =
-        serde_json::from_str(settings).map_err(|it| Unfit::Unreadable(it.to_string()))?;
+        serde_json::from_str(&text).map_err(|it| Unfit::Unreadable(it.to_string()))?;
     if !value.is_object() {
         return Err(Unfit::Unreadable("it is not an object".to_owned()));
     }

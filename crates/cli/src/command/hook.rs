@@ -147,14 +147,17 @@ fn start(environment: &Environment) -> bool {
     wanted && cfg!(unix) && environment::start_daemon().is_ok()
 }
 
-/// Lets a process of its own learn from what the host has written down; nobody waits for it.
+/// Lets a process of its own learn from what the host has written down; nobody waits for it. A host that
+/// does not say where that is keeps it where `learn` looks.
 fn learn_later(heard: &Heard) {
-    if let (Some(transcript), Ok(program)) = (&heard.transcript, std::env::current_exe()) {
-        let mut command = std::process::Command::new(program);
-        command.args(["--quiet", "-C", &heard.cwd, "learn", "--from", transcript]);
-        // Not learned now is learned with the next `waylore learn`.
-        let _ = environment::detach(&mut command);
+    let Ok(program) = std::env::current_exe() else { return };
+    let mut command = std::process::Command::new(program);
+    command.args(["--quiet", "-C", &heard.cwd, "learn"]);
+    if let Some(transcript) = &heard.transcript {
+        command.args(["--from", transcript]);
     }
+    // Not learned now is learned with the next `waylore learn`.
+    let _ = environment::detach(&mut command);
 }
 
 fn global(project: Option<PathBuf>) -> Global {

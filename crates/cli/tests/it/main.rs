@@ -2,6 +2,7 @@
 
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
+mod chat;
 mod kit;
 mod server;
 
@@ -30,6 +31,7 @@ mod manners;
 mod map;
 mod mcp;
 mod notebook;
+mod opencode;
 mod pipelines;
 mod precise;
 #[cfg(unix)]

@@ -1,0 +1,127 @@
+// Written by `waylore connect opencode`, and removed by `waylore disconnect opencode`; changes are lost.
+//
+// Tells Waylore what happens in a session, and passes on what it answers: before the prompt, behind the answer of
+// a tool. Whatever goes wrong, OpenCode goes on as if this file were not there.
+
+import { spawn } from "node:child_process"
+import { homedir } from "node:os"
+import { join } from "node:path"
+
+const PROGRAM = __PROGRAM__
+/** Tools that go over a file. */
+const FILES = new Set(["read", "edit", "write", "multiedit", "patch", "apply_patch"])
+/** Milliseconds after which an answer is no longer waited for. Waylore itself ends long before. */
+const PATIENCE = (Number(process.env.WAYLORE_HOOK_PATIENCE_MS) || 2500) + 1000
+/** Characters of either end of a long text that are passed on. */
+const END = 16 * 1024
+/** Failed calls whose notes are kept in mind. */
+const MOST = 500
+
+/** Settings of a person and of a project may both name this plugin; one of them speaks. */
+const speaking = (globalThis[Symbol.for("waylore")] ??= new Set())
+
+export const Waylore = async ({ directory }) => {
+  if (speaking.has(directory)) return {}
+  speaking.add(directory)
+  const database = databasePath()
+  const begun = new Set()
+  const compacted = new Set()
+  const parents = new Map()
+  const failed = new Map()
+
+  const tell = (event, sessionID, more) =>
+    ask({ hook_event_name: event, sessionID, parentID: parents.get(sessionID), directory, database, ...more })
+
+  const begin = async (sessionID) => {
+    if (begun.has(sessionID)) return ""
+    begun.add(sessionID)
+    return tell("session.start", sessionID, { compacted: compacted.delete(sessionID) })
+  }
+
+  return {
+    event: quietly(({ event }) => {
+      const about = event.properties ?? {}
+      if (event.type === "session.created" && about.info?.parentID) parents.set(about.info.id, about.info.parentID)
+      if (event.type === "session.compacted" && begun.delete(about.sessionID)) compacted.add(about.sessionID)
+      if (event.type !== "message.part.updated" || about.part?.type !== "tool") return
+      const { callID, sessionID, tool, state } = about.part
+      if (state?.status !== "error" || failed.has(callID)) return
+      if (failed.size >= MOST) failed.delete(failed.keys().next().value)
+      failed.set(callID, tell("tool.error", sessionID, { callID, tool, args: state.input, output: cut(state.error) }))
+    }),
+
+    "chat.message": quietly(async ({ sessionID }, { message, parts }) => {
+      const said = parts.filter((it) => it.type === "text" && !it.synthetic)
+      const texts = [await begin(sessionID)]
+      for (const it of said) texts.push(await tell("chat.message", sessionID, { partID: it.id, text: cut(it.text) }))
+      const text = texts.filter(Boolean).join("\n")
+      const last = parts.at(-1)?.id
+      if (text && last) parts.push({ id: last + "w", sessionID, messageID: message.id, type: "text", text, synthetic: true })
+    }),
+
+    "tool.execute.after": quietly(async ({ tool, sessionID, callID, args }, output) => {
+      const exit = output.metadata?.exit
+      if (!exit && !FILES.has(tool)) return
+      const text = await tell("tool.execute.after", sessionID, { callID, tool, args, exit, output: cut(output.output) })
+      if (text && typeof output.output === "string") output.output += "\n" + text
+    }),
+
+    // A tool that failed leaves no answer to write into. Its error is read anew before every step.
+    "experimental.chat.messages.transform": quietly(async (_, { messages }) => {
+      for (const part of messages.flatMap((it) => it.parts)) {
+        if (part.state?.status !== "error") continue
+        const text = await failed.get(part.callID)
+        if (text) part.state.error += "\n" + text
+      }
+    }),
+
+    dispose: quietly(async () => {
+      speaking.delete(directory)
+      await Promise.all([...begun].map((it) => tell("session.end", it)))
+    }),
+  }
+}
+
+/** Where OpenCode keeps its sessions. */
+function databasePath() {
+  const data = process.env.XDG_DATA_HOME || join(homedir(), ".local", "share")
+  return process.env.OPENCODE_DB || join(data, "opencode", "opencode.db")
+}
+
+function quietly(work) {
+  return async (...all) => {
+    try {
+      await work(...all)
+    } catch {}
+  }
+}
+
+function cut(text) {
+  if (typeof text !== "string") return ""
+  return text.length > 2 * END ? text.slice(0, END) + "\n[…]\n" + text.slice(-END) : text
+}
+
+/** What Waylore says to a message; nothing when it says nothing in time. */
+function ask(message) {
+  return new Promise((resolve) => {
+    const child = spawn(PROGRAM, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
+    let said = ""
+    const done = () => {
+      clearTimeout(timer)
+      try {
+        resolve(JSON.parse(said).additionalContext ?? "")
+      } catch {
+        resolve("")
+      }
+    }
+    const timer = setTimeout(() => {
+      child.kill()
+      resolve("")
+    }, PATIENCE)
+    child.on("error", done)
+    child.on("close", done)
+    child.stdin.on("error", () => {})
+    child.stdout.setEncoding("utf8").on("data", (it) => (said += it))
+    child.stdin.end(JSON.stringify(message))
+  }).catch(() => "")
+}
