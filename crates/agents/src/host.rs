@@ -4,6 +4,7 @@
 //! is read and answered in its own words, and nothing outside of here knows a host by name.
 
 mod claude_code;
+mod copilot;
 mod hooks;
 mod opencode;
 mod servers;
@@ -109,7 +110,7 @@ pub enum Unfit {
 }
 
 /// In the order in which they are offered.
-pub const HOSTS: &[Host] = &[claude_code::HOST, opencode::HOST];
+pub const HOSTS: &[Host] = &[claude_code::HOST, copilot::HOST, opencode::HOST];
 
 /// The host that is called so.
 pub fn host(name: &str) -> Option<&'static Host> {

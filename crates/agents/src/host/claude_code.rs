@@ -85,11 +85,11 @@ fn entry(program: &str, matcher: Option<&str>) -> Value {
     }
 }
 
-fn with_server(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
+pub(super) fn with_server(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
     servers::with(settings, SERVERS, &server(setup.program))
 }
 
-fn without_server(settings: &str) -> Result<String, Unfit> {
+pub(super) fn without_server(settings: &str) -> Result<String, Unfit> {
     servers::without(settings, SERVERS)
 }
 

@@ -1,7 +1,6 @@
 //! A line for a shell, in which a program may lie anywhere; and its words again.
 
 /// A word as a shell takes it for one.
-#[cfg_attr(not(test), expect(dead_code, reason = "hosts with lines for a shell come next"))]
 pub(super) fn quoted(word: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:\\".contains(it);
     if word.chars().all(is_plain) {

@@ -13,6 +13,7 @@ mod clock;
 mod code;
 mod conformance;
 mod context;
+mod copilot;
 mod crowd;
 #[cfg(unix)]
 mod daemon;
