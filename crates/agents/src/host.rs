@@ -6,6 +6,7 @@
 mod claude_code;
 mod copilot;
 mod hooks;
+mod listed;
 mod opencode;
 mod servers;
 mod shell;
@@ -110,7 +111,15 @@ pub enum Unfit {
 }
 
 /// In the order in which they are offered.
-pub const HOSTS: &[Host] = &[claude_code::HOST, copilot::HOST, opencode::HOST];
+pub const HOSTS: &[Host] = &[
+    claude_code::HOST,
+    copilot::HOST,
+    opencode::HOST,
+    listed::CURSOR,
+    listed::WINDSURF,
+    listed::CLINE_HOST,
+    listed::ZED,
+];
 
 /// The host that is called so.
 pub fn host(name: &str) -> Option<&'static Host> {
