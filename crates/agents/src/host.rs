@@ -182,4 +182,6 @@ fn runs(entry: &Value, job: &str) -> bool {
 }
 
 #[cfg(test)]
+mod round_trips;
+#[cfg(test)]
 mod tests;

@@ -12,6 +12,7 @@ mod claude;
 mod clock;
 mod code;
 mod conformance;
+mod connecting;
 mod context;
 mod copilot;
 mod crowd;

@@ -1,0 +1,87 @@
+//! Into the settings of every host and out again, with the real binary: a person's settings and a project's.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use engine::{FilePlace, HOSTS, Host};
+
+use crate::chat::text;
+use crate::kit::Desk;
+
+/// The files of a host at this desk.
+fn files(desk: &Desk, host: &Host, project: bool) -> Vec<PathBuf> {
+    let (root, folder) = host.folder(Some(&desk.root), |_| None).unwrap();
+    host.files_of(project)
+        .map(|it| match it.place {
+            FilePlace::Folder(name) => folder.join(name),
+            FilePlace::Root(name) => root.join(name),
+            FilePlace::Project(name) => desk.project.join(name),
+        })
+        .collect()
+}
+
+fn put(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// Settings of somebody, in the format of the file; nothing where the whole file is ours.
+fn theirs(path: &Path) -> Option<&'static str> {
+    let name = path.to_str().unwrap();
+    let is_ours = name.ends_with("waylore.js") || name.ends_with("hooks/waylore.json");
+    match path.extension()?.to_str()? {
+        "toml" => Some("model = \"mine\" # mine\n"),
+        "json" if !is_ours => Some("{\n    \"mine\": [ 1,2 ]\n}"),
+        _ => None,
+    }
+}
+
+#[test]
+fn every_host_comes_and_goes_without_a_trace() {
+    let desk = Desk::new();
+    for host in HOSTS {
+        for project in [false, true] {
+            let paths = files(&desk, host, project);
+            let scope: &[&str] = if project { &["--scope", "project"] } else { &[] };
+            let say = |command: &str| desk.run(&[&[command, host.name, "--yes"], scope].concat());
+            if paths.is_empty() {
+                say("connect").ends(2, host.name);
+                continue;
+            }
+            for path in &paths {
+                theirs(path).inspect(|it| put(path, it));
+            }
+            let said = say("connect").ends(0, host.name);
+            let hint = said.err.contains("no real session has tried it");
+            assert_eq!(hint, !host.is_tried, "{said:?}");
+            let with: Vec<_> = paths.iter().map(|it| text(it)).collect();
+            assert!(with.iter().flatten().all(|it| it.contains("waylore")), "{}", host.name);
+            say("connect").ends(0, "again");
+            assert_eq!(paths.iter().map(|it| text(it)).collect::<Vec<_>>(), with, "twice is once");
+            say("disconnect").ends(0, host.name);
+            for path in &paths {
+                assert_eq!(text(path).as_deref(), theirs(path), "{}", path.display());
+            }
+        }
+    }
+}
+
+#[test]
+fn settings_that_cannot_be_understood_are_left_alone() {
+    let desk = Desk::new();
+    for host in HOSTS {
+        let paths = files(&desk, host, false);
+        // The last one is found broken: nothing may have been written into the others before.
+        let broken = paths.last().unwrap();
+        put(broken, "{ \"mine\": ");
+        let said = desk.run(&["connect", host.name, "--yes"]);
+        assert!(said.code != 0 && said.err.contains("nothing was changed"), "{said:?}");
+        let name = broken.file_name().unwrap().to_str().unwrap();
+        assert!(said.err.contains(name), "it says which: {said:?}");
+        assert_eq!(text(broken).as_deref(), Some("{ \"mine\": "), "{}", host.name);
+        for other in &paths[..paths.len() - 1] {
+            assert!(!other.exists(), "{}", other.display());
+        }
+        fs::remove_file(broken).unwrap();
+    }
+}
