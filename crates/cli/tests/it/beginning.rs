@@ -1,11 +1,13 @@
 //! The first day: `init` gets to know a repository, `review` decides about what waits.
 
 use std::fs;
+use std::path::Path;
 
-use serde_json::json;
+use serde_json::{Value, json};
 
+use crate::chat::git;
 use crate::hooks::told;
-use crate::kit::{Desk, string};
+use crate::kit::{Desk, finish, string};
 use crate::learning::put;
 
 const AGENTS: &str = "# Shop\n\nA shop.\n\n- Never push to main without a review\n- Prices are whole cents, never floats\n";
@@ -50,6 +52,53 @@ fn a_repository_is_known_after_one_command_and_the_second_changes_nothing() {
     assert_eq!(second["rules"], json!({ "added": 0, "changed": 0, "retired": 0, "known": 3 }));
     assert_eq!(second["sessions"], 0);
     assert_eq!(desk.contents(), before);
+}
+
+/// What `init` answers in a folder.
+fn begun_in(desk: &Desk, folder: &Path) -> Value {
+    let mut command = desk.command(&["--json", "init", "--yes"]);
+    command.current_dir(folder);
+    let said = finish(command).ends(0, "init");
+    said.json()
+}
+
+#[test]
+fn below_a_repository_and_in_its_worktrees_it_is_the_same_project() {
+    let desk = shop();
+    let below = desk.project.join("web/src");
+    fs::create_dir_all(&below).unwrap();
+    git(&desk, &["init", "-q"]);
+    git(&desk, &["add", "-A"]);
+    git(&desk, &["commit", "-qm", "begin"]);
+    put(&desk, 1, 1, SESSION);
+    let first = begun_in(&desk, &below);
+    assert_eq!((&first["files"], &first["sessions"]), (&json!(1), &json!(1)), "{first}");
+    assert_eq!(first["rules"]["added"], 3, "those at the top");
+    let known = desk.contents();
+    assert!(!known.is_empty());
+
+    let tree = desk.root.join("tree");
+    git(&desk, &["worktree", "add", "-q", tree.to_str().unwrap(), "-b", "side"]);
+    let second = begun_in(&desk, &tree);
+    assert_eq!(second["project"], first["project"]);
+    assert_eq!((&second["files"], &second["commits"]), (&json!(1), &json!(1)), "{second}");
+    assert_eq!(second["rules"], json!({ "added": 0, "changed": 0, "retired": 0, "known": 3 }));
+    assert_eq!(desk.contents(), known, "one notebook for all trees");
+}
+
+#[test]
+fn without_git_and_without_agents_there_is_still_a_beginning() {
+    let desk = shop();
+    put(&desk, 1, 1, SESSION);
+    // The transcripts of an agent that is gone from here.
+    let gone = desk.root.join("gone");
+    fs::rename(desk.root.join(".claude"), &gone).unwrap();
+    let res = desk.json(&["init", "--yes"]);
+    assert_eq!((&res["files"], &res["commits"]), (&json!(1), &json!(0)), "{res}");
+    assert_eq!((&res["hosts"], &res["sessions"]), (&json!([]), &json!(0)));
+    assert_eq!(res["rules"]["added"], 3);
+    desk.run(&["learn", "--from", gone.to_str().unwrap()]).ends(0, "learned all the same");
+    assert_eq!(desk.json(&["stats"])["activity"]["sessions"], 1);
 }
 
 #[test]
