@@ -12,6 +12,8 @@ use crate::{answer, parse_time};
 #[derive(Debug, Default)]
 pub(crate) struct State {
     last_said: String,
+    /// What a person said last, and whether as an item.
+    last_heard: Option<(String, bool)>,
     n_records: u64,
 }
 
@@ -82,7 +84,12 @@ fn output(log: &mut Log, call: &str, output: &Value) {
 
 fn event(log: &mut Log, state: &mut State, id: &str, event: &Value) {
     match event["type"].as_str().unwrap_or_default() {
-        "user_message" => log.hear(id, event["message"].as_str().unwrap_or_default(), false),
+        "user_message" => {
+            hear(log, state, id, event["message"].as_str().unwrap_or_default(), false);
+        }
+        "item_completed" if event["item"]["type"] == "UserMessage" => {
+            hear(log, state, id, &answer::text(&event["item"]["content"]), true);
+        }
         "agent_message" => say(log, state, id, event["message"].as_str().unwrap_or_default()),
         "agent_reasoning" => say(log, state, id, event["text"].as_str().unwrap_or_default()),
         "turn_aborted" => log.hear(id, "", true),
@@ -95,6 +102,15 @@ fn event(log: &mut Log, state: &mut State, id: &str, event: &Value) {
             }
         }
         _ => log.counts.ignored += 1,
+    }
+}
+
+/// What a person says is an event of its own, or an item that was completed, or both.
+fn hear(log: &mut Log, state: &mut State, id: &str, text: &str, as_item: bool) {
+    let is_echo = |it: &(String, bool)| it.0 == text && it.1 != as_item;
+    if state.last_heard.take_if(|it| is_echo(it)).is_none() {
+        log.hear(id, text, false);
+        state.last_heard = Some((text.to_owned(), as_item));
     }
 }
 

@@ -40,6 +40,11 @@ pub enum Moment {
         command: Option<String>,
         answer: String,
     },
+    /// A command has ended, and the host does not say how: it may have failed, or gone over files.
+    Ran {
+        command: String,
+        answer: String,
+    },
     End,
     /// Nothing we have anything to say about.
     Other,

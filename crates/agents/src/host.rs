@@ -4,12 +4,14 @@
 //! is read and answered in its own words, and nothing outside of here knows a host by name.
 
 mod claude_code;
+mod codex;
 mod copilot;
 mod hooks;
 mod listed;
 mod opencode;
 mod servers;
 mod shell;
+mod tables;
 
 use std::path::{Path, PathBuf};
 
@@ -34,6 +36,8 @@ pub struct Host {
     pub speech: Option<Speech>,
     /// All that is written, as files of a plugin: paths and texts. With what installs it.
     pub plugin: Option<Plugin>,
+    /// How its owner's trust in our hooks is written down; `None` for one that runs what it finds.
+    pub trust: Option<Trust>,
     /// Whether real sessions have shown that what is written here works; otherwise only its
     /// documentation says so.
     pub is_tried: bool,
@@ -99,6 +103,32 @@ pub struct Plugin {
     pub install: fn(&str) -> String,
 }
 
+/// A host that runs no hook that its owner does not trust.
+#[derive(Debug)]
+pub struct Trust {
+    /// The file of a person's settings in which it is written down.
+    pub file: &'static str,
+    /// The program that says which hooks there are, and its arguments. It takes and gives lines.
+    pub program: &'static [&'static str],
+    /// What is said to it, for a folder.
+    pub asked: fn(&str) -> Vec<String>,
+    /// The hooks of ours in a line that it says; `None` when it is about something else.
+    pub heard: fn(&str) -> Option<Vec<OurHook>>,
+    /// What its owner can do instead, in the words of a hint.
+    pub by_hand: &'static str,
+    /// The file's text with these hooks trusted.
+    pub with: fn(&str, &[OurHook]) -> Result<String, Unfit>,
+}
+
+/// A hook of ours as its host knows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OurHook {
+    pub key: String,
+    /// What it does, in the host's own checksum: trust ends when it changes.
+    pub hash: String,
+    pub is_trusted: bool,
+}
+
 /// Why settings cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Unfit {
@@ -113,6 +143,7 @@ pub enum Unfit {
 /// In the order in which they are offered.
 pub const HOSTS: &[Host] = &[
     claude_code::HOST,
+    codex::HOST,
     copilot::HOST,
     opencode::HOST,
     listed::CURSOR,
@@ -124,6 +155,13 @@ pub const HOSTS: &[Host] = &[
 /// The host that is called so.
 pub fn host(name: &str) -> Option<&'static Host> {
     HOSTS.iter().find(|it| it.name == name || it.aliases.contains(&name))
+}
+
+impl SettingsFile {
+    /// Whether it is the file of this name among a person's settings.
+    pub fn is_in_folder(&self, name: &str) -> bool {
+        matches!(self.place, FilePlace::Folder(it) if it == name)
+    }
 }
 
 impl Host {

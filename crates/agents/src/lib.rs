@@ -39,7 +39,9 @@ mod swe_agent;
 pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, Form, recognise};
 pub use heard::{Heard, Moment, with_event};
-pub use host::{Base, FilePlace, HOSTS, Host, Plugin, SettingsFile, Setup, Speech, Unfit, host};
+pub use host::{
+    Base, FilePlace, HOSTS, Host, OurHook, Plugin, SettingsFile, Setup, Speech, Trust, Unfit, host,
+};
 pub use log::{Counts, session_id};
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
 pub use path::Root;

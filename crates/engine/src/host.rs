@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::{SettingsFile, Setup, Unfit};
+use agents::{OurHook, SettingsFile, Setup, Trust, Unfit};
 use store::write_private;
 
 use crate::Error;
@@ -48,6 +48,14 @@ pub fn disconnect_plan(file: &SettingsFile, path: &Path, kept: &Path) -> Result<
     let after = (file.without)(&text).map_err(|it| unfit(path, &it))?;
     let is_gone = after.is_empty() && !text.is_empty();
     change(before, (!is_gone).then_some(after))
+}
+
+/// What trusting these hooks would change.
+pub fn trust_plan(trust: &Trust, path: &Path, hooks: &[OurHook]) -> Result<HostChange, Error> {
+    let before = read(path)?;
+    let text = before.clone().unwrap_or_default();
+    let after = (trust.with)(&text, hooks).map_err(|it| unfit(path, &it))?;
+    Ok(HostChange { path: path.to_owned(), before, after: Some(after) })
 }
 
 /// Makes a change. When connecting, `kept` is the folder that keeps the bytes from before and ours.

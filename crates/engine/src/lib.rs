@@ -50,7 +50,7 @@ pub use doctor::{Check, Health};
 pub use engine::{Config, Engine, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
-pub use host::{HostChange, change_host, connect_plan, disconnect_plan};
+pub use host::{HostChange, change_host, connect_plan, disconnect_plan, trust_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
     Dropped, Explained, Journalled, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness,
@@ -80,7 +80,9 @@ pub use ::recall::decide::{Ground, Withheld};
 pub use ::recall::{
     Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,
 };
-pub use agents::{FilePlace, HOSTS, Heard, Host, Moment, SettingsFile, Setup, host, with_event};
+pub use agents::{
+    FilePlace, HOSTS, Heard, Host, Moment, OurHook, SettingsFile, Setup, Trust, host, with_event,
+};
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,

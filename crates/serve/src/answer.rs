@@ -119,7 +119,7 @@ impl Daemon {
                 self.config.models.warm();
                 *lock(&self.counts.asked) = Some(Instant::now());
             }
-            Moment::Touched { .. } | Moment::Failed { .. } => {}
+            Moment::Touched { .. } | Moment::Failed { .. } | Moment::Ran { .. } => {}
         }
         Ok(engine.attend(heard).await?)
     }

@@ -48,6 +48,7 @@ pub(super) const HOST: Host = Host {
     ],
     speech: Some(Speech { hear, events: events::events, answer }),
     plugin: Some(Plugin { files: plugin, install }),
+    trust: None,
     is_tried: true,
 };
 

@@ -49,7 +49,17 @@ const fn listed(
     files: &'static [SettingsFile],
 ) -> Host {
     let aliases = &[];
-    Host { name, aliases, title, bases, files, speech: None, plugin: None, is_tried: false }
+    Host {
+        name,
+        aliases,
+        title,
+        bases,
+        files,
+        speech: None,
+        plugin: None,
+        trust: None,
+        is_tried: false,
+    }
 }
 
 const fn home(below: &'static str) -> Base {

@@ -50,6 +50,7 @@ pub(super) const HOST: Host = Host {
     ],
     speech: Some(Speech { hear, events, answer }),
     plugin: None,
+    trust: None,
     is_tried: true,
 };
 

@@ -18,7 +18,7 @@ const THEIRS: &[&str] = &[
 /// What no host could read, and what it could read but we do not know.
 const BROKEN: &[&str] = &[
     "{",
-    "[1]",
+    "[1, 2]",
     "{\"mcpServers\": [], \"hooks\": [], \"mcp\": 7, \"context_servers\": \"x\"}",
     "{\"a\": 1,,}",
     "\u{feff}\u{0}",

@@ -1,5 +1,7 @@
 //! `waylore connect` and `waylore disconnect`.
 
+mod trust;
+
 use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -27,6 +29,9 @@ pub(crate) struct ConnectArgs {
     /// Write a plugin with the same into this folder instead, and change no settings
     #[arg(long, value_name = "DIR")]
     plugin: Option<PathBuf>,
+    /// Trust our hooks without asking, where a host runs only trusted ones
+    #[arg(long)]
+    trust: bool,
 }
 
 /// Take Waylore out of a host's settings
@@ -142,8 +147,18 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
     let plans = plans(&files, &program)?;
     let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
     let done = carry_out(&args.which, &plans, &kept, output)?;
+    let is_there = done || plans.iter().all(HostChange::is_empty);
+    let trusted = if is_there && args.which.scope == Scope::User && !args.which.dry_run {
+        trust::see_to(host, args.trust, &environment, output)?
+    } else {
+        None
+    };
     if output.json {
-        output.data_json("connected", to_json(&args.which, &plans, done));
+        let mut res = to_json(&args.which, &plans, done);
+        res["trusted"] = json!(trusted);
+        output.data_json("connected", res);
+    } else if done && trusted == Some(false) {
+        output.say(&format!("{} calls waylore as soon as you trust the hooks", host.name));
     } else if done {
         output.say(&format!("{} calls waylore from its next session on", host.name));
         untried(host, output);
@@ -234,7 +249,12 @@ pub(super) fn meet(
         if connected {
             let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
             change(&plans, &kept)?;
-            output.say(&format!("agents: {name} calls waylore from its next session on"));
+            let trusted = trust::see_to(host, false, environment, output)?;
+            let when = match trusted {
+                Some(false) => "as soon as you trust the hooks",
+                _ => "from its next session on",
+            };
+            output.say(&format!("agents: {name} calls waylore {when}"));
             untried(host, output);
         }
         res.push(Met { host: name, connected });

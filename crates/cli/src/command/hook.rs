@@ -46,7 +46,7 @@ const fn budget(moment: &Moment) -> Duration {
     Duration::from_millis(match moment {
         Moment::Start { .. } => 500,
         Moment::Prompt { .. } => 2_000,
-        Moment::Touched { .. } | Moment::Failed { .. } | Moment::End => 100,
+        Moment::Touched { .. } | Moment::Failed { .. } | Moment::Ran { .. } | Moment::End => 100,
         Moment::Other => 50,
     })
 }

@@ -118,7 +118,7 @@ fn unavailable() {
     skip("a real session of Claude Code", "`claude` is not here; `scripts/setup test` installs it");
 }
 
-fn git(desk: &Desk, args: &[&str]) {
+pub(crate) fn git(desk: &Desk, args: &[&str]) {
     let mut command = Command::new("git");
     desk.surround(&mut command);
     let done =

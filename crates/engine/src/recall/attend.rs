@@ -7,7 +7,8 @@ use std::collections::HashSet;
 
 use agents::{Heard, Moment, Root};
 use model::{Kind, Memory, MemoryId, Phase, ProjectPath, SignalKind, Status};
-use observe::{Evidence, Modules, Seen, Support, shell};
+use observe::shell::{self, Deed};
+use observe::{Evidence, Modules, Seen, Support};
 use recall::frame;
 use store::{SessionRow, SightingRow, Store};
 
@@ -59,6 +60,7 @@ impl Engine {
                 let class = command.as_ref().map_or_else(|| tool.clone(), |it| shell::head(it));
                 self.fix(&class, answer, &shown).await?
             }
+            Moment::Ran { command, answer } => self.after(heard, command, answer, &shown).await?,
             Moment::Prompt { .. } | Moment::End | Moment::Other => None,
         };
         let Some(said) = said else { return Ok(None) };
@@ -152,6 +154,34 @@ impl Engine {
         let lines: Vec<String> = warnings.iter().map(|it| self.told(&it.memory)).collect();
         let words = warnings.iter().flat_map(|it| self.noted(it.memory.id)).collect();
         Ok(framed(&lines, words))
+    }
+
+    /// After a command of which nobody says how it ended: if it failed in a way that is known, what helped;
+    /// otherwise what to beware of at the files that it went over.
+    async fn after(
+        &self,
+        heard: &Heard,
+        command: &str,
+        answer: &str,
+        shown: &HashSet<String>,
+    ) -> Result<Option<Said>, Error> {
+        let deeds = shell::deeds(command);
+        let paths: Vec<String> = deeds
+            .iter()
+            .filter_map(|it| match it {
+                Deed::Read(path) | Deed::Edit(path) => Some(path.clone()),
+                _ => None,
+            })
+            .collect();
+        // What stands in a file, or is searched for, is no failure of the command that only_shows it.
+        let only_shows = |it: &Deed| matches!(it, Deed::Read(_) | Deed::Search(_) | Deed::List(_));
+        let may_have_failed = deeds.is_empty() || !deeds.iter().all(only_shows);
+        if may_have_failed
+            && let Some(said) = self.fix(&shell::head(command), answer, shown).await?
+        {
+            return Ok(Some(said));
+        }
+        self.warned(heard, &paths, shown).await
     }
 
     /// What is kept of a memory that is shown: that it was, and when, so that its use can be told.
