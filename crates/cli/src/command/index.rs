@@ -40,25 +40,14 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
     if let Some(file) = &args.scip {
         return refine(file, args.below.trim_matches('/'), threads, session).await;
     }
-    let start = Instant::now();
-    let ticker = Ticker::start(&progress, "files", out);
-    let work = session.engine.index_code(&progress, threads);
-    let res = stoppable(work, || progress.stop()).await;
-    drop(ticker);
-    let done = res?;
+    let work = read_project(&progress, threads, session);
+    let read = stoppable(work, || progress.stop()).await?;
+    let Reading { code: done, history, n_modules, .. } = &read;
     let code = u8::from(done.is_partial);
-    let took = start.elapsed();
-    let history = if done.is_partial {
-        HistoryRead::default()
-    } else {
-        let work = session.engine.index_history(&progress);
-        stoppable(work, || progress.stop()).await?
-    };
-    let n_modules = if done.is_partial { 0 } else { session.engine.index_map().await? };
     if out.json {
-        let mut body = wire::graph::indexed(&done);
-        body["history"] = wire::graph::history(&history);
-        body["modules"] = n_modules.into();
+        let mut body = wire::graph::indexed(done);
+        body["history"] = wire::graph::history(history);
+        body["modules"] = (*n_modules).into();
         out.data_json("indexed", body);
         return Ok(code);
     }
@@ -68,17 +57,57 @@ pub(crate) async fn run(args: IndexArgs, session: &mut Session<'_>) -> anyhow::R
         out.hint("what was read is kept; `waylore index` goes on from there");
         return Ok(code);
     }
-    out.line(&said(&done, took));
-    if history.n_commits > 0 {
-        out.line(&said_history(&history, start.elapsed().saturating_sub(took)));
-    }
-    if n_modules > 0 {
-        out.line(&format!("{}; `waylore map` shows them", count(n_modules, "module", "modules")));
+    for (_, line) in read.lines() {
+        out.line(&line);
     }
     for (why, n) in &done.passed {
         out.say(&format!("passed over: {} ({why})", count(*n, "file", "files")));
     }
     Ok(code)
+}
+
+/// What was read of a project: its code, its past, its parts.
+pub(crate) struct Reading {
+    pub(crate) code: Indexed,
+    took: Duration,
+    pub(crate) history: HistoryRead,
+    history_took: Duration,
+    pub(crate) n_modules: usize,
+}
+
+impl Reading {
+    /// A line for each that there is something to say about, under its name.
+    pub(crate) fn lines(&self) -> Vec<(&'static str, String)> {
+        let mut res = vec![("code", said(&self.code, self.took))];
+        if self.history.n_commits > 0 {
+            res.push(("past", said_history(&self.history, self.history_took)));
+        }
+        if self.n_modules > 0 {
+            let modules = count(self.n_modules, "module", "modules");
+            res.push(("parts", format!("{modules}; `waylore map` shows them")));
+        }
+        res
+    }
+}
+
+/// Reads what changed of the code, and when all of it was read, of the past, and finds the modules.
+pub(crate) async fn read_project(
+    progress: &Progress,
+    threads: usize,
+    session: &mut Session<'_>,
+) -> anyhow::Result<Reading> {
+    let start = Instant::now();
+    let ticker = Ticker::start(progress, "files", session.output);
+    let res = session.engine.index_code(progress, threads).await;
+    drop(ticker);
+    let (code, took) = (res?, start.elapsed());
+    let (mut history, mut n_modules) = (HistoryRead::default(), 0);
+    if !code.is_partial {
+        history = session.engine.index_history(progress).await?;
+        n_modules = session.engine.index_map().await?;
+    }
+    let history_took = start.elapsed().saturating_sub(took);
+    Ok(Reading { code, took, history, history_took, n_modules })
 }
 
 async fn refine(
@@ -132,7 +161,7 @@ pub(crate) fn said(done: &Indexed, took: Duration) -> String {
     )
 }
 
-pub(crate) fn said_history(read: &HistoryRead, took: Duration) -> String {
+fn said_history(read: &HistoryRead, took: Duration) -> String {
     let new = match read.n_new {
         0 => "no new commits".to_owned(),
         n => format!("{} read", count(n, "commit", "commits")),

@@ -1,16 +1,13 @@
 //! `waylore init`.
 
-use std::time::Instant;
-
-use engine::{Filter, HistoryRead, Indexed, Progress, Reach, RuleBook, RulesTaken, Shown};
+use engine::{Filter, Progress, Reach, RuleBook, RulesTaken, Shown};
 use model::{Kind, Status};
 use serde_json::json;
 
-use super::index::{all_cores, said, said_history};
+use super::index::{Reading, all_cores, read_project};
 use super::shared::{agreed, line};
 use super::{Session, connect, learn};
 use crate::output::{BOLD, DIM, Output, count};
-use crate::ticker::Ticker;
 use crate::wire::MemoryWire;
 
 /// Get to know a repository: its code, its past, its rules, its agents
@@ -33,8 +30,7 @@ pub(crate) struct InitArgs {
 
 /// What came of it, part by part.
 struct Done {
-    indexed: Indexed,
-    history: HistoryRead,
+    reading: Reading,
     learned: learn::Sum,
     books: Vec<RuleBook>,
     /// Absent when nobody agreed to them.
@@ -51,7 +47,10 @@ pub(crate) async fn run(args: InitArgs, session: &mut Session<'_>) -> anyhow::Re
         session.engine.project().name(),
         place.root.display()
     ));
-    let (indexed, history) = index(session).await?;
+    let reading = read_project(&Progress::default(), all_cores(), session).await?;
+    for (what, line) in reading.lines() {
+        out.say(&format!("{what}: {line}"));
+    }
     let learned = learn::all_found(session).await?;
     out.say(&said_learned(&learned));
     let (books, rules) = take_rules(&args, session).await?;
@@ -61,29 +60,13 @@ pub(crate) async fn run(args: InitArgs, session: &mut Session<'_>) -> anyhow::Re
         connect::meet(&session.environment, args.yes, out)?
     };
     let examples = examples(session).await?;
-    let done = Done { indexed, history, learned, books, rules, hosts, examples };
+    let done = Done { reading, learned, books, rules, hosts, examples };
     if out.json {
         out.data_json("initialised", to_json(&done, session));
     } else {
         render(&done, session);
     }
     Ok(0)
-}
-
-async fn index(session: &mut Session<'_>) -> anyhow::Result<(Indexed, HistoryRead)> {
-    let out = session.output;
-    let (progress, start) = (Progress::default(), Instant::now());
-    let ticker = Ticker::start(&progress, "files", out);
-    let indexed = session.engine.index_code(&progress, all_cores()).await;
-    drop(ticker);
-    let (indexed, took) = (indexed?, start.elapsed());
-    out.say(&format!("code: {}", said(&indexed, took)));
-    let history = session.engine.index_history(&progress).await?;
-    session.engine.index_map().await?;
-    if history.n_commits > 0 {
-        out.say(&format!("past: {}", said_history(&history, start.elapsed().saturating_sub(took))));
-    }
-    Ok((indexed, history))
 }
 
 fn said_learned(sum: &learn::Sum) -> String {
@@ -142,13 +125,20 @@ const TELLING: &[Kind] = &[
 /// How many examples are shown.
 const EXAMPLES: usize = 3;
 
-/// A few notes of different kinds, the surest of each.
+/// A few notes, of different kinds as far as there are, the surest first.
 async fn examples(session: &Session<'_>) -> anyhow::Result<Vec<Shown>> {
     let mut standing = session.engine.list(&Filter::standing(1_000), Some(Reach::Project)).await?;
     standing.retain(|it| it.memory.status() == Status::Live);
     standing.sort_by(|a, b| b.current.cmp(&a.current).then(a.memory.id.cmp(&b.memory.id)));
     let of = |kind: &Kind| standing.iter().find(|it| it.memory.kind.core() == Some(*kind));
-    Ok(TELLING.iter().filter_map(of).take(EXAMPLES).cloned().collect())
+    let mut res: Vec<Shown> = TELLING.iter().filter_map(of).take(EXAMPLES).cloned().collect();
+    for it in &standing {
+        let is_shown = res.iter().any(|known| known.memory.id == it.memory.id);
+        if res.len() < EXAMPLES && !is_shown {
+            res.push(it.clone());
+        }
+    }
+    Ok(res)
 }
 
 fn render(done: &Done, session: &Session<'_>) {
@@ -198,9 +188,10 @@ fn to_json(done: &Done, session: &Session<'_>) -> serde_json::Value {
     let examples: Vec<_> = done.examples.iter().map(|it| MemoryWire::from(&it.memory)).collect();
     json!({
         "project": session.engine.project().name(),
-        "files": done.indexed.n_files,
-        "symbols": done.indexed.n_symbols,
-        "commits": done.history.n_commits,
+        "files": done.reading.code.n_files,
+        "symbols": done.reading.code.n_symbols,
+        "commits": done.reading.history.n_commits,
+        "modules": done.reading.n_modules,
         "sessions": done.learned.n_new,
         "known_sessions": done.learned.n_known,
         "kept": done.learned.kept.len(),

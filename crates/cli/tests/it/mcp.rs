@@ -154,7 +154,8 @@ fn what_the_conversation_heard_because_it_asked_is_not_told_again() {
             json!({ "content": "The ledger is append-only", "type": "decision" }),
         ),
     ];
-    let input: String = messages.iter().map(|it| format!("{it}\n")).collect();
+    let lines: Vec<String> = messages.iter().map(|it| format!("{it}\n")).collect();
+    let input = lines.concat();
     let mut server = desk.command(&["mcp"]);
     server.env("CLAUDE_CODE_SESSION_ID", "11111111-2222-4333-8444-555555555555");
     let said = fed(server, input.as_bytes());
