@@ -15,9 +15,9 @@ pub struct RuleFile {
 #[rustfmt::skip]
 pub const RULE_FILES: &[RuleFile] = &[
     RuleFile { path: "AGENTS.md",                       read_by: &["codex", "copilot", "opencode", "cursor", "zed"] },
-    RuleFile { path: "CLAUDE.md",                       read_by: &["claude-code", "opencode"] },
+    RuleFile { path: "CLAUDE.md",                       read_by: &["claude-code", "copilot", "opencode"] },
     RuleFile { path: ".claude/CLAUDE.md",               read_by: &["claude-code"] },
-    RuleFile { path: "GEMINI.md",                       read_by: &["gemini"] },
+    RuleFile { path: "GEMINI.md",                       read_by: &["copilot", "gemini"] },
     RuleFile { path: ".github/copilot-instructions.md", read_by: &["copilot"] },
     RuleFile { path: ".cursorrules",                    read_by: &["cursor"] },
     RuleFile { path: ".cursor/rules/",                  read_by: &["cursor"] },
