@@ -3,7 +3,9 @@
 use std::path::Path;
 
 use model::{Envelope, Phase, Timestamp};
-use waylore_engine::{Config, Engine, Filter, Models, Occasion, Reach, Standing, transcripts_in};
+use waylore_engine::{
+    Config, Engine, Filter, Models, Occasion, Reach, Standing, host, transcripts_in,
+};
 
 pub(crate) const SESSION: &str = "019a0000-0000-7000-8000-0000000000";
 
@@ -189,6 +191,32 @@ fn a_hosts_database_is_learned_session_by_session() {
     let fix = "`git show --no-stat HEAD` fails with “fatal: unrecognized argument: --no-stat”. What worked: `git show --stat HEAD`.";
     assert_eq!(desk.learn(&mut engine).1, [fix]);
     assert_eq!(learn(&mut engine), [Standing::Known, Standing::Known]);
+}
+
+#[test]
+fn a_session_that_a_host_reports_is_learned_from_the_hosts_database() {
+    let desk = Desk::new();
+    let mut engine = desk.engine();
+    let fixture = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/opencode.db");
+    let found = transcripts_in(std::slice::from_ref(&fixture)).unwrap();
+    let opencode = host("opencode").unwrap();
+    let say = |event: &str| {
+        let (session, database) = (found[0].session.as_ref().unwrap(), fixture.display());
+        let message = format!(
+            r#"{{"hook_event_name":"{event}","sessionID":"{session}","directory":"/p","database":"{database}"}}"#
+        );
+        opencode.events(message.as_bytes(), None, Timestamp(7))
+    };
+    let started = say("session.start");
+    desk.runtime.block_on(engine.journal(&started)).unwrap();
+    desk.runtime.block_on(engine.journal(&say("session.end")[1..])).unwrap();
+    let learned = desk.runtime.block_on(engine.learn_journalled(started[0].session)).unwrap();
+    let standings: Vec<Standing> = learned.iter().map(|it| it.standing).collect();
+    assert_eq!(standings, [Standing::New]);
+    assert!(learned[0].session.steps > 0, "what happened stands only in the database");
+    let read = engine.read_transcript(&found[0]).unwrap().unwrap();
+    let again = desk.runtime.block_on(engine.learn(&read.pad)).unwrap().unwrap();
+    assert_eq!((again.session.id, again.standing), (started[0].session, Standing::Known));
 }
 
 #[test]
