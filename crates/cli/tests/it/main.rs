@@ -19,6 +19,7 @@ mod crowd;
 #[cfg(unix)]
 mod daemon;
 mod damage;
+mod dialects;
 mod disk;
 mod encryption;
 mod erase;

@@ -14,6 +14,9 @@ const FILES = new Set(["read", "edit", "write", "multiedit", "patch", "apply_pat
 const PATIENCE = (Number(process.env.WAYLORE_HOOK_PATIENCE_MS) || 2500) + 1000
 /** Characters of either end of a long text that are passed on. */
 const END = 16 * 1024
+/** So many answers that did not come in time are enough: nothing is asked any more. */
+const TOO_LATE = 2
+let late = 0
 /** Failed calls whose notes are kept in mind. */
 const MOST = 500
 
@@ -103,6 +106,7 @@ function cut(text) {
 
 /** What Waylore says to a message; nothing when it says nothing in time. */
 function ask(message) {
+  if (late >= TOO_LATE) return Promise.resolve("")
   return new Promise((resolve) => {
     const child = spawn(PROGRAM, ["hook", "opencode"], { stdio: ["pipe", "pipe", "ignore"], windowsHide: true })
     let said = ""
@@ -115,6 +119,7 @@ function ask(message) {
       }
     }
     const timer = setTimeout(() => {
+      late += 1
       child.kill()
       resolve("")
     }, PATIENCE)
