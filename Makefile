@@ -3,7 +3,7 @@
 SHELL := bash
 DATA ?= $(firstword $(wildcard data ../shared/data))
 
-.PHONY: run test proofs build fmt docs eval bench clean help
+.PHONY: run test proofs fuzz build fmt docs eval bench clean help
 .DEFAULT_GOAL := help
 
 run: build ## build the program and show what it does, on this repository
@@ -14,6 +14,9 @@ test: ## check everything that must hold
 
 proofs: ## try every fault at every call, which takes long
 	WAYLORE_FAULTS=all cargo test --locked --package waylore --all-features --test it faults
+
+fuzz: ## throw noise at everything that reads what others wrote, a minute each
+	@scripts/fuzz
 
 build: ## build target/release/waylore
 	@scripts/build

@@ -20,6 +20,18 @@ pub enum Dialect {
 }
 
 impl Dialect {
+    pub const ALL: &'static [Self] = &[
+        Self::ClaudeCode,
+        Self::Codex,
+        Self::Copilot,
+        Self::Gemini,
+        Self::SpecStory,
+        Self::Aider,
+        Self::SweAgent,
+        Self::Moatless,
+        Self::Journal,
+    ];
+
     pub const fn slug(self) -> &'static str {
         match self {
             Self::ClaudeCode => "claude_code",

@@ -45,6 +45,16 @@ pub enum Moment {
         command: String,
         answer: String,
     },
+    /// A step ended, with everything it called.
+    Step {
+        /// The files its tools went over, named as the host names them.
+        paths: Vec<String>,
+        /// What its tools searched for, and the commands it ran.
+        searches: Vec<String>,
+        commands: Vec<String>,
+        /// A call that was not even tried: the tool, by our name for it, and what it was answered.
+        refused: Option<(String, String)>,
+    },
     End,
     /// Nothing we have anything to say about.
     Other,

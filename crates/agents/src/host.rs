@@ -80,6 +80,23 @@ pub enum FilePlace {
 pub struct Setup<'a> {
     /// An absolute path, or a name that is looked up.
     pub program: &'a str,
+    /// The version of the host that is installed; `None` when nobody knows, or when it is many.
+    pub version: Option<Version>,
+}
+
+/// The three numbers of a version.
+pub type Version = (u32, u32, u32);
+
+/// The first three numbers in what a program says about its version: `2.1.325 (Claude Code)`.
+pub fn read_version(said: &str) -> Option<Version> {
+    let word = said.split_whitespace().find(|it| it.split('.').count() >= 3)?;
+    let mut numbers = word.trim_start_matches('v').splitn(3, '.');
+    let mut next = || {
+        let digits = numbers.next()?;
+        let end = digits.find(|it: char| !it.is_ascii_digit()).unwrap_or(digits.len());
+        digits[..end].parse::<u32>().ok()
+    };
+    Some((next()?, next()?, next()?))
 }
 
 /// How a host speaks to its hooks and wants to be answered.
@@ -185,6 +202,11 @@ impl Host {
     pub fn files_of(&self, is_project: bool) -> impl Iterator<Item = &'static SettingsFile> {
         let files: &'static [SettingsFile] = self.files;
         files.iter().filter(move |it| matches!(it.place, FilePlace::Project(_)) == is_project)
+    }
+
+    /// The program that says its version, for hosts to whom it matters what is written for which.
+    pub fn command(&self) -> Option<&'static str> {
+        (self.name == "claude-code").then_some("claude")
     }
 
     /// What a message is about; `None` when it is none.

@@ -40,7 +40,8 @@ pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, Form, recognise};
 pub use heard::{Heard, Moment, with_event};
 pub use host::{
-    Base, FilePlace, HOSTS, Host, OurHook, Plugin, SettingsFile, Setup, Speech, Trust, Unfit, host,
+    Base, FilePlace, HOSTS, Host, OurHook, Plugin, SettingsFile, Setup, Speech, Trust, Unfit,
+    Version, host, read_version,
 };
 pub use log::{Counts, session_id};
 pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
@@ -49,5 +50,10 @@ pub use reader::{Origin, Reader};
 pub use rules::{RULE_FILES, RuleFile, Statement, rule_file, statements};
 pub use time::parse_time;
 
+// The targets of the fuzzer name this room by its name.
+#[cfg(test)]
+extern crate self as agents;
+#[cfg(test)]
+mod fuzzed;
 #[cfg(test)]
 mod tests;

@@ -234,6 +234,7 @@ impl<'a> Session<'a> {
         };
         let settings = settings.with_project(&stored);
         engine.closed = settings.get("memory.enabled") == "false";
+        engine.manners = settings.manners();
         Ok(Self { environment, settings, engine, base, output })
     }
 

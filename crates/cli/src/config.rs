@@ -4,8 +4,8 @@
 use std::fs;
 use std::path::Path;
 
-use engine::{Key, OnDuplicate, OnSecret, SETTINGS, Setting, check_setting};
-use model::{CustomType, MemoryType};
+use engine::{Key, Manners, OnDuplicate, OnSecret, SETTINGS, Setting, check_setting};
+use model::{CustomType, MemoryType, TrustLevel};
 use toml_edit::DocumentMut;
 
 use crate::environment::{self, Environment};
@@ -118,6 +118,12 @@ impl Settings {
 
     pub(crate) fn number(&self, key: &str) -> u32 {
         self.get(key).parse().unwrap_or(0)
+    }
+
+    /// How memory speaks unasked.
+    pub(crate) fn manners(&self) -> Manners {
+        let level = TrustLevel::parse(self.get("trust.level")).unwrap_or(TrustLevel::Cautious);
+        Manners { level, on_trial: self.get("trial.enabled") == "true" }
     }
 
     pub(crate) fn on_secret(&self) -> OnSecret {

@@ -88,6 +88,12 @@ pub(crate) fn patience() -> Option<std::time::Duration> {
     Some(std::time::Duration::from_millis(millis))
 }
 
+/// What the daemon says its version is; another one for whoever tries out what a newer program does.
+pub(crate) fn version() -> String {
+    let pretended = env::var("WAYLORE_PRETEND_VERSION").ok().filter(|it| !it.is_empty());
+    pretended.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
+}
+
 /// What processes that we start are marked with: what they cause is not observed.
 const OWN: &str = "WAYLORE_OWN";
 
@@ -109,6 +115,30 @@ pub(crate) fn host_session() -> Option<String> {
 /// The token that clients of `mcp --http` must show, when a person chose one.
 pub(crate) fn mcp_token() -> Option<String> {
     env::var("WAYLORE_MCP_TOKEN").ok().filter(|it| !it.is_empty())
+}
+
+/// What a program that is looked up says, if it is there and says it soon.
+pub(crate) fn said_by(program: &str, argument: &str) -> Option<String> {
+    use std::io::Read as _;
+    use std::process::Stdio;
+    const SOON: std::time::Duration = std::time::Duration::from_secs(5);
+    let mut command = Command::new(program);
+    command.arg(argument).env(OWN, "1");
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
+    let mut child = command.spawn().ok()?;
+    let stdout = child.stdout.take()?;
+    let (tell, told) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        let mut text = String::new();
+        let read = stdout.take(4 << 10).read_to_string(&mut text);
+        // Nobody listens any more when it took too long.
+        let _ = tell.send(read.is_ok().then_some(text));
+    });
+    let said = told.recv_timeout(SOON).ok().flatten();
+    // It may have ended by itself; either way it leaves nothing behind.
+    let _ = child.kill();
+    let _ = child.wait();
+    said
 }
 
 /// Starts a process that outlives this one and the host that called it; nobody hears of it.

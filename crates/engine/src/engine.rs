@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, OnceLock};
 
-use model::{CustomType, Hlc, ProjectId, ProjectPath, Timestamp};
+use model::{CustomType, Hlc, ProjectId, ProjectPath, Timestamp, TrustLevel};
 use source::Place;
 use store::{Action, Applied, Batch, Change, DataDir, GraphStore, Key, Store};
 
@@ -68,6 +68,16 @@ pub struct Engine {
     pub closed: bool,
     /// Whether learning may ask the language model, where there is one: the person said so.
     pub may_ask: bool,
+    pub manners: Manners,
+}
+
+/// How memory speaks unasked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Manners {
+    /// How far it may.
+    pub level: TrustLevel,
+    /// Whether it is on trial: some sessions are told less.
+    pub on_trial: bool,
 }
 
 impl Engine {
@@ -99,6 +109,7 @@ impl Engine {
             now,
             closed,
             may_ask: false,
+            manners: Manners { level: TrustLevel::Standard, on_trial: false },
         };
         if res.project.id().is_none() && res.user.exists() && trouble.is_none() {
             res.perhaps_known = !res.orphans().await.is_empty();

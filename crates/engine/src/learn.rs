@@ -27,7 +27,8 @@ use model::{DAY, DropReason, Memory, MemoryId, Outcome, SessionId, SignalKind, S
 use observe::{Modules, Scratchpad, Session, Sighting};
 use promote::Verdict;
 use store::{
-    Action, Batch, Change, Lesson, SessionRow, SightingRow, Store, StumbleRow, TouchedRow,
+    Action, Batch, Change, Lesson, Milestone, SessionRow, SightingRow, Store, StumbleRow,
+    TouchedRow,
 };
 
 use crate::admit;
@@ -146,6 +147,7 @@ impl Engine {
             unit: outcome::Unit::of(pad),
             modules,
             part,
+            group: uses::heard_as(pad).and_then(|it| self.enrolled(&it, pad.session?)),
         };
         let notebook = self.notebook(Reach::Project).await?;
         let used = self.used(&notebook.store, pad).await?;
@@ -158,7 +160,7 @@ impl Engine {
         raw: Raw,
         used: Vec<Memory>,
     ) -> Result<Learned, Error> {
-        let Raw { mut session, print, mut sightings, stumbles, unit, modules, part } = raw;
+        let Raw { mut session, print, mut sightings, stumbles, unit, modules, part, group } = raw;
         if part == Part::Whole {
             session.validated = self.validated(&store, &session).await?;
         }
@@ -207,6 +209,7 @@ impl Engine {
             changes.extend(self.conclude(&store, &session, unit, &modules).await?);
         }
         uses::count(&mut changes, used);
+        changes.extend(group.map(Change::Pass));
         let mut learned = self.write_lesson(&store, lesson, standing, reviewed, changes).await?;
         learned.kept.append(&mut synthesis.kept);
         learned.notices = synthesis.notices;
@@ -316,6 +319,8 @@ struct Raw {
     unit: Option<outcome::Unit>,
     modules: Modules,
     part: Part,
+    /// The group of a trial that it was in.
+    group: Option<Milestone>,
 }
 
 fn files_of(session: &Session) -> Vec<TouchedRow> {

@@ -47,7 +47,7 @@ pub use carry::Package;
 pub use change::Edit;
 pub use correct::{Corrected, Correction};
 pub use doctor::{Check, Health};
-pub use engine::{Config, Engine, Notebook, Reach};
+pub use engine::{Config, Engine, Manners, Notebook, Reach};
 pub use error::{Error, SecretPlace, is_about_key};
 pub use find::{Found, Shown};
 pub use host::{HostChange, change_host, connect_plan, disconnect_plan, trust_plan};
@@ -63,13 +63,14 @@ pub use project::{ProjectState, Recognised};
 pub use purge::{Proof, Purged};
 pub use recall::{
     Answer, Because, Context, Coverage, Embedded, Hit, Occasion, Omitted, PassedOver, Placement,
-    Prose, Question, RecipeFound, Reply, StepAsked, StepContext, StepOffer, StopLimit,
+    Prose, Question, RecipeFound, Reply, StepAsked, StepContext, StepOffer, StopLimit, Telling,
+    Warned, by_shell,
 };
 pub use remember::{Novelty, OnDuplicate, Remembered, Teaching};
 pub use rules::{Rule, RuleBook, RulesTaken};
 pub use settings::{Form, SETTINGS, Setting, SettingScope, check_setting};
 pub use undo::{Past, Undone};
-pub use upkeep::{Activity, Maintained, REPLACED, Stats};
+pub use upkeep::{Activity, Maintained, REPLACED, Stats, Trial};
 
 // What callers hold without naming the room it comes from.
 pub use ::graph::{
@@ -78,17 +79,19 @@ pub use ::graph::{
 };
 pub use ::recall::decide::{Ground, Withheld};
 pub use ::recall::{
-    Class, Factors, PaidBy, Path, Pipeline, Purpose, Stage, Trace, Verdict, Without, frame, tokens,
+    Class, Factors, PaidBy, Path, Pipeline, Purpose, Silence, Stage, Trace, Verdict, Without,
+    frame, tokens,
 };
 pub use agents::{
-    FilePlace, HOSTS, Heard, Host, Moment, OurHook, SettingsFile, Setup, Trust, host, with_event,
+    FilePlace, HOSTS, Heard, Host, Moment, OurHook, SettingsFile, Setup, Trust, Version, host,
+    read_version, with_event,
 };
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,
     TextApi, TextConfig, TextProbe, ollama,
 };
-pub use promote::instruction_like;
+pub use promote::{Compared, instruction_like};
 pub use source::{Place, PlaceKind, Transcript, locate};
 pub use store::Error as StoreError;
 pub use store::{

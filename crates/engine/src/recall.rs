@@ -19,14 +19,19 @@ mod fate;
 mod likeness;
 mod pipeline;
 mod step;
+mod tell;
+mod verify;
 
 mod reply;
 
 pub use ask::{Answer, Because, Hit, PassedOver, Question};
+pub use attend::{Telling, by_shell};
 pub(crate) use book::Shared;
 pub(crate) use by_file::Branches;
+pub use by_file::Warned;
 pub use context::{Context, Occasion, Omitted, Placement};
 pub use embed::{Coverage, Embedded};
 pub use pipeline::{RecipeFound, StopLimit};
 pub use reply::{Prose, Reply};
 pub use step::{StepAsked, StepContext, StepOffer};
+pub(crate) use tell::read_group;

@@ -1,12 +1,19 @@
 //! Upkeep: forgetting what has faded, backups, space; and the numbers about it all.
 
+use std::collections::HashMap;
+
 use model::{
-    Actor, DAY, DECAY_FLOOR_HALF_LIVES, Memory, MemoryId, QuietSpan, RESTORABLE, Status, age,
+    Actor, DAY, DECAY_FLOOR_HALF_LIVES, Group, Memory, MemoryId, QuietSpan, RESTORABLE, SessionId,
+    Status, age,
 };
-use store::{Action, Backup, Batch, Change, Contents, Entry, Finding, Key, Size, Store, Tally};
+use promote::{Compared, compare_groups};
+use store::{
+    Action, Backup, Batch, Change, Contents, Entry, Finding, Key, SessionRow, Size, Store, Tally,
+};
 
 use crate::carry::everything;
 use crate::change::by_user;
+use crate::recall::read_group;
 use crate::{Engine, Error, Notebook, Reach};
 
 /// Up to this size a backup is made in passing: it takes less time than a person notices.
@@ -50,6 +57,17 @@ pub struct Activity {
     /// Memories that were learned, and sightings that did not become one.
     pub learned: usize,
     pub dropped: usize,
+}
+
+/// What a trial of memory shows so far.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Trial {
+    /// Sessions of each group that were learned from.
+    pub sessions: Vec<(Group, usize)>,
+    /// Sessions without memory against those with all of it, by what they took.
+    pub steps: Compared,
+    pub tokens: Compared,
+    pub retries: Compared,
 }
 
 impl Engine {
@@ -173,6 +191,37 @@ impl Engine {
             res.learned += usize::from(memory.created_by == Actor::Observer);
         }
         Ok(res)
+    }
+
+    /// What the trial shows; `None` while there was none.
+    pub async fn trial(&self) -> Result<Option<Trial>, Error> {
+        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(None) };
+        let groups: HashMap<SessionId, Group> = store
+            .milestones()
+            .await?
+            .iter()
+            .filter_map(read_group)
+            .map(|it| (it.1, it.0))
+            .collect();
+        if groups.is_empty() && !self.manners.on_trial {
+            return Ok(None);
+        }
+        let mut sessions = store.sessions().await?;
+        sessions.retain(|it| groups.contains_key(&it.id));
+        sessions.sort_by_key(|it| (it.started, it.id));
+        let of = |group: Group| -> Vec<&SessionRow> {
+            sessions.iter().filter(|it| groups.get(&it.id) == Some(&group)).collect()
+        };
+        let compared = |number: fn(&SessionRow) -> u64| {
+            let numbers = |group| of(group).into_iter().map(number).collect::<Vec<u64>>();
+            compare_groups(&numbers(Group::Control), &numbers(Group::Full))
+        };
+        Ok(Some(Trial {
+            sessions: Group::ALL.iter().map(|it| (*it, of(*it).len())).collect(),
+            steps: compared(|it| u64::from(it.steps)),
+            tokens: compared(|it| it.tokens),
+            retries: compared(|it| u64::from(it.retries)),
+        }))
     }
 
     /// Makes a backup of every notebook that has something in it.

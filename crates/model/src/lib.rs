@@ -25,6 +25,7 @@ mod phase;
 mod session;
 mod signal;
 mod tool;
+mod trial;
 mod trust;
 
 mod event;
@@ -62,4 +63,5 @@ pub use text::{
 };
 pub use time::{Hlc, Timestamp};
 pub use tool::{External, Tool, ToolKind, ToolRow, Touch};
+pub use trial::Group;
 pub use trust::{Advance, ReviewMode, Tier, TrustLevel, TrustNeeds, TrustRow};

@@ -19,12 +19,15 @@ mod gate;
 mod judge;
 mod worded;
 
+mod trial;
+
 pub use gate::{Gate, Opens, Ticket, gate};
 pub use judge::{Candidate, Facts, Verdict, confidence, judge, threshold, tightening};
 pub use novelty::{Conflict, Relationship, Statement, compare, nearest};
 pub use rule::is_rule;
 pub use safety::instruction_like;
 pub use suggest::{Suggestion, suggest_type};
+pub use trial::{Compared, LEAST, compare_groups};
 pub use worded::{
     Composed, Insight, MOST_REWORDED, ModuleFacts, REWORD, SYNTHESISE, reword_question, reworded,
     synthesis_question, synthesised,

@@ -81,6 +81,8 @@ closed! {
         Long = "long",
         /// The session has heard enough; only dead ends are still said.
         Spent = "spent",
+        /// What it speaks of is not there any more. Found by whoever can look.
+        Gone = "gone",
     }
 }
 
@@ -95,6 +97,7 @@ impl Withheld {
             Self::Crowded => "the note is full",
             Self::Long    => "longer than a note may be",
             Self::Spent   => "the session has heard enough",
+            Self::Gone    => "what it speaks of is gone",
         }
     }
 }

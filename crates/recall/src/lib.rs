@@ -26,6 +26,7 @@ pub mod frame;
 mod pack;
 pub mod phase;
 pub mod pipeline;
+mod silence;
 pub mod stale;
 mod tokens;
 
@@ -45,6 +46,7 @@ pub use pipeline::Pipeline;
 pub use purpose::{Purpose, PurposeRow};
 pub use rank::{Candidate, LeftOut, Ranked, rank};
 pub use score::{Factors, Standing, Volatility};
+pub use silence::Silence;
 pub use slots::{MAX_SLOTS, Slots};
 pub use stage::{Stage, Without};
 pub use tokens::tokens;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 use engine::{
-    Engine, Filter, Heard, Moment, Occasion, Pipeline, Purpose, Question, StepAsked, Without,
+    Engine, Filter, Heard, Moment, Occasion, Pipeline, Purpose, Question, StepAsked, Telling,
+    Without,
 };
 use model::{
-    Envelope, Event, MemoryId, Phase, ProjectPath, RecordedNote, SessionEnd, Timestamp, TrustLevel,
-    Validation, fingerprint,
+    Envelope, Event, MemoryId, Phase, ProjectPath, RecordedNote, SessionEnd, Timestamp, Validation,
+    fingerprint,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -18,7 +19,7 @@ use tokio::time::Instant;
 use crate::background::Task;
 use crate::daemon::Daemon;
 use crate::project::{Look, Project, lock};
-use crate::sitting::Sitting;
+use crate::sitting::{Sitting, Steps};
 use crate::version::is_newer;
 use crate::wire::{
     self, About, Code, CodeAsk, ContextAsk, Failure, FinishAsk, HookAsk, LimitAsk, MapAsk,
@@ -104,14 +105,22 @@ impl Daemon {
         let (sitting, _) = self.sittings.begin(first.session, &project);
         let is_subagent = matches!(&first.event, Event::SessionStart(it) if it.parent.is_some());
         self.keep(&sitting, &engine, events)?;
-        let text = self.said(&engine, &heard).await?;
+        let text = self.said(&engine, &heard, &sitting).await?;
         if !is_subagent {
             self.follow(&sitting, &engine, &heard);
         }
         Ok(json!({ "text": text, "version": self.config.version }))
     }
 
-    async fn said(&self, engine: &Engine, heard: &Heard) -> Result<Option<String>, Failure> {
+    async fn said(
+        &self,
+        engine: &Engine,
+        heard: &Heard,
+        sitting: &Sitting,
+    ) -> Result<Option<String>, Failure> {
+        if let Moment::Prompt { text } = &heard.moment {
+            sitting.about(text);
+        }
         match heard.moment {
             Moment::End | Moment::Other => return Ok(None),
             Moment::Prompt { .. } | Moment::Start { .. } => {
@@ -119,9 +128,55 @@ impl Daemon {
                 self.config.models.warm();
                 *lock(&self.counts.asked) = Some(Instant::now());
             }
-            Moment::Touched { .. } | Moment::Failed { .. } | Moment::Ran { .. } => {}
+            Moment::Touched { .. }
+            | Moment::Failed { .. }
+            | Moment::Ran { .. }
+            | Moment::Step { .. } => {}
         }
-        Ok(engine.attend(heard).await?)
+        let telling = engine.attend_to(heard).await?;
+        self.look_into(engine, &telling);
+        let step = self.step_of(engine, heard, sitting);
+        if !telling.text.is_empty() {
+            return Ok(Some(telling.text));
+        }
+        let Some(asked) = step else { return Ok(None) };
+        let context = engine.context_step(&asked).await?;
+        engine.said_at_step(&asked, &context)?;
+        Ok((!context.text.is_empty()).then_some(context.text))
+    }
+
+    /// The end of a step, as the decider wants to know it.
+    fn step_of(&self, engine: &Engine, heard: &Heard, sitting: &Sitting) -> Option<StepAsked> {
+        let Moment::Step { paths, searches, commands, .. } = &heard.moment else { return None };
+        let (by_shell, searched) = engine::by_shell(commands);
+        let paths = [paths.as_slice(), &by_shell].concat();
+        let files = engine.files_named(&paths, &heard.cwd);
+        let Steps { number, task, touched } = sitting.step(&files);
+        Some(StepAsked {
+            session: heard.session.clone(),
+            number,
+            level: engine.manners.level,
+            task,
+            files,
+            touched,
+            searches: [searches.as_slice(), &searched].concat(),
+            since: Timestamp((self.config.now)().0 - RECENT),
+        })
+    }
+
+    /// After the answer: what would have been said, if what it speaks of were not gone, is put up for
+    /// review.
+    fn look_into(&self, engine: &Engine, telling: &Telling) {
+        let withheld = telling.withheld();
+        if withheld.is_empty() {
+            return;
+        }
+        let (engine, background) = (engine.clone(), Arc::clone(&self.background));
+        tokio::spawn(async move {
+            if let Err(error) = engine.put_up(&withheld).await {
+                background.note(format!("a memory of something that is gone stays: {error}"));
+            }
+        });
     }
 
     /// Reads on in the host's log, after the answer; when the session has ended, to its end, and then
@@ -234,7 +289,7 @@ impl Daemon {
         let sitting = self.sitting(ask.session_id).await?;
         let engine = sitting.project.handle(&self.config, Look::Now).await;
         if let (Some(number), None) = (ask.step, &ask.error) {
-            return self.decided(ask, number, &engine, sitting.project.level()).await;
+            return self.decided(ask, number, &engine).await;
         }
         let moment = if let Some(error) = &ask.error {
             Moment::Failed {
@@ -254,26 +309,23 @@ impl Daemon {
             transcript: None,
             moment,
         };
-        let said = if engine.closed { None } else { engine.attend_to(&heard).await? };
-        let (text, memories) = said.unwrap_or_default();
-        Ok(json!({ "text": text, "memories": memories }))
+        if engine.closed {
+            return Ok(json!({ "text": "", "memories": [] }));
+        }
+        let telling = engine.attend_to(&heard).await?;
+        self.look_into(&engine, &telling);
+        Ok(json!({ "text": telling.text, "memories": telling.memories() }))
     }
 
     /// The one note between two steps, if any.
-    async fn decided(
-        &self,
-        ask: &StepAsk,
-        number: u32,
-        engine: &Engine,
-        level: TrustLevel,
-    ) -> Answer {
+    async fn decided(&self, ask: &StepAsk, number: u32, engine: &Engine) -> Answer {
         let step_files = files(engine, &ask.files)?;
         let mut touched = files(engine, &ask.touched)?;
         touched.extend(step_files.iter().cloned());
         let asked = StepAsked {
             session: ask.session_id.to_string(),
             number,
-            level,
+            level: engine.manners.level,
             task: ask.task.clone(),
             files: step_files,
             touched,

@@ -28,7 +28,7 @@ pub(crate) struct Daemon {
     pub(crate) address: Address,
     pub(crate) shelf: Shelf,
     pub(crate) sittings: Sittings,
-    pub(crate) background: Background,
+    pub(crate) background: Arc<Background>,
     pub(crate) counts: Counts,
     pub(crate) stop: Stop,
     /// Journals with the end of a step in them that is not on the disk yet.
@@ -86,7 +86,7 @@ impl Daemon {
             config,
             shelf: Shelf::default(),
             sittings: Sittings::default(),
-            background: Background::default(),
+            background: Arc::default(),
             counts,
             stop: Stop::default(),
             unsynced: Mutex::default(),

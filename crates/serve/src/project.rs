@@ -8,8 +8,8 @@ use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use engine::{Engine, Reach};
-use model::{Timestamp, TrustLevel};
+use engine::{Engine, Manners, Reach};
+use model::Timestamp;
 use tokio::sync::RwLock;
 use tokio::time::Instant;
 
@@ -32,7 +32,13 @@ pub type Resolve = Arc<dyn Fn(&[(String, String)]) -> Resolved + Send + Sync>;
 pub struct Resolved {
     /// Memory is turned off.
     pub closed: bool,
-    pub level: TrustLevel,
+    pub manners: Manners,
+}
+
+impl Resolved {
+    fn set(self, engine: &mut Engine) {
+        (engine.closed, engine.manners) = (self.closed, self.manners);
+    }
 }
 
 /// How long it is believed that memory is still turned on, or off, while events pour in.
@@ -78,7 +84,7 @@ impl Project {
         if let Some((_, known)) =
             known.filter(|it| look == Look::Lately && it.0.elapsed() < BELIEVED)
         {
-            engine.closed = known.closed;
+            known.set(&mut engine);
             return engine;
         }
         // Settings that cannot be read change nothing; whatever is wrong is met again.
@@ -88,7 +94,7 @@ impl Project {
             (stored, _) => (config.resolve)(&stored.unwrap_or_default()),
         };
         *lock(&self.checked) = Some((Instant::now(), found));
-        engine.closed = found.closed;
+        found.set(&mut engine);
         engine
     }
 
@@ -105,11 +111,6 @@ impl Project {
             own.notebook(Reach::Project).await?;
         }
         Ok(self.handle(config, Look::Lately).await)
-    }
-
-    /// How far memory may speak here unasked.
-    pub(crate) fn level(&self) -> TrustLevel {
-        lock(&self.checked).map_or(TrustLevel::Cautious, |it| it.1.level)
     }
 
     fn quiet(&self) -> Duration {

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use engine::{Engine, Tail};
-use model::{Envelope, Event, SessionId};
+use model::{Envelope, Event, ProjectPath, SessionId};
 use tokio::time::Instant;
 
 use crate::project::{Project, lock};
@@ -26,7 +26,22 @@ pub(crate) struct Sitting {
     seen: Mutex<Seen>,
     tail: Mutex<Option<Tail>>,
     used: Mutex<Instant>,
+    steps: Mutex<Steps>,
 }
+
+/// How far a session has come, as far as it was heard here.
+#[derive(Clone, Default)]
+pub(crate) struct Steps {
+    /// Steps that ended.
+    pub(crate) number: u32,
+    /// What it is about: what was said first.
+    pub(crate) task: String,
+    /// Files it touched, the last ones.
+    pub(crate) touched: Vec<ProjectPath>,
+}
+
+/// Files of a session that are kept in mind.
+const TOUCHED: usize = 200;
 
 #[derive(Default)]
 struct Seen {
@@ -60,7 +75,26 @@ fn hash(id: &str) -> u64 {
 impl Sitting {
     fn new(session: SessionId, project: Arc<Project>) -> Self {
         let (seen, tail, used) = (Mutex::default(), Mutex::default(), Mutex::new(Instant::now()));
-        Self { session, project, seen, tail, used }
+        Self { session, project, seen, tail, used, steps: Mutex::default() }
+    }
+
+    /// What the session is about, when that is not known yet.
+    pub(crate) fn about(&self, task: &str) {
+        let mut steps = lock(&self.steps);
+        if steps.task.is_empty() {
+            task.clone_into(&mut steps.task);
+        }
+    }
+
+    /// A step ended that touched these files.
+    pub(crate) fn step(&self, files: &[ProjectPath]) -> Steps {
+        let mut steps = lock(&self.steps);
+        steps.number += 1;
+        steps.touched.retain(|it| !files.contains(it));
+        steps.touched.extend_from_slice(files);
+        let n_old = steps.touched.len().saturating_sub(TOUCHED);
+        steps.touched.drain(..n_old);
+        steps.clone()
     }
 
     /// Journals events, those that were not heard before, in the order they come; says whether the

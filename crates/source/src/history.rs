@@ -23,6 +23,15 @@ pub fn unmerged(place: &Place) -> Option<Vec<String>> {
     Some(text.lines().map(str::to_owned).collect())
 }
 
+/// Whether a commit is part of what is checked out; not where git does not know.
+pub fn is_part_of_head(place: &Place, commit: &str) -> bool {
+    let is_id = !commit.is_empty() && commit.bytes().all(|it| it.is_ascii_hexdigit());
+    let Some(git_dir) = place.git_dir.as_deref().filter(|_| is_id) else { return false };
+    let range = format!("{commit}^{{commit}}");
+    let ask = git::ask(git_dir, &["rev-list", "-n", "1", &range, "^HEAD", "--"]);
+    ask.is_some_and(|it| it.trim().is_empty())
+}
+
 /// The tree without files, which every repository knows.
 const NOTHING: &str = "4b825dc642cb6eb9a060e54bf8d69288fbee4904";
 

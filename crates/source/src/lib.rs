@@ -32,7 +32,7 @@ pub use fingerprint::{Fingerprint, fingerprint};
 pub use gitdir::SkipReason;
 pub use glance::{files_in, glance};
 pub use head::{Head, head};
-pub use history::{FileChange, changes, committed, tracked, unmerged};
+pub use history::{FileChange, changes, committed, is_part_of_head, tracked, unmerged};
 pub use identity::{Known, Match, Why, same_project};
 pub use log::{Commit, CommitFile, Renames, commits_since, log};
 pub use path::{entries, exists, prose, relative};

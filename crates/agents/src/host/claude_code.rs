@@ -6,7 +6,9 @@ mod events;
 
 use serde_json::{Value, json};
 
-use super::{Base, FilePlace, Host, Plugin, SettingsFile, Setup, Speech, Unfit, hooks, servers};
+use super::{
+    Base, FilePlace, Host, Plugin, SettingsFile, Setup, Speech, Unfit, Version, hooks, servers,
+};
 use crate::heard::{EVENT, Heard, Moment, cut};
 use crate::{answer, name};
 
@@ -52,14 +54,19 @@ pub(super) const HOST: Host = Host {
     is_tried: true,
 };
 
-/// The events a hook is wanted for, and the tools it is wanted for. All of them are known to every
-/// version that has hooks at all: one that is not known makes older versions ignore the whole file.
-const EVENTS: &[(&str, Option<&str>)] = &[
-    ("SessionStart", None),
-    ("UserPromptSubmit", None),
-    ("PostToolUse", Some("Read|Edit|Write|MultiEdit|NotebookEdit")),
-    ("PostToolUseFailure", None),
-    ("SessionEnd", None),
+/// The events a hook is wanted for, the tools it is wanted for, and since which version the host is known
+/// to know them: an unknown one makes older versions ignore the whole file. Whose version is not known gets
+/// what every version with hooks knows. Nothing is ever said at `Stop`: that would make the agent go on.
+#[rustfmt::skip]
+const EVENTS: &[(&str, Option<&str>, Version)] = &[
+    ("SessionStart",       None,                                           (0, 0, 0)),
+    ("UserPromptSubmit",   None,                                           (0, 0, 0)),
+    ("PostToolUse",        Some("Read|Edit|Write|MultiEdit|NotebookEdit"), (0, 0, 0)),
+    ("PostToolUseFailure", None,                                           (0, 0, 0)),
+    ("PostToolBatch",      None,                                           (2, 1, 197)),
+    ("SubagentStart",      None,                                           (2, 1, 14)),
+    ("Stop",               None,                                           (2, 1, 14)),
+    ("SessionEnd",         None,                                           (0, 0, 0)),
 ];
 /// Seconds after which the host stops waiting. We end long before.
 const TIMEOUT: u64 = 5;
@@ -70,7 +77,9 @@ fn with_hooks(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
 }
 
 fn entries(setup: &Setup<'_>) -> Vec<(&'static str, Value)> {
-    EVENTS.iter().map(|(event, matcher)| (*event, entry(setup.program, *matcher))).collect()
+    let version = setup.version.unwrap_or_default();
+    let known = EVENTS.iter().filter(|it| it.2 <= version);
+    known.map(|(event, matcher, _)| (*event, entry(setup.program, *matcher))).collect()
 }
 
 fn entry(program: &str, matcher: Option<&str>) -> Value {
@@ -105,13 +114,19 @@ fn hear(input: &[u8]) -> Option<Heard> {
     let event = text(EVENT)?;
     let moment = match event.as_str() {
         "SessionStart" => Moment::Start { compacted: value["source"] == "compact" },
+        "SubagentStart" => Moment::Start { compacted: false },
         "UserPromptSubmit" => Moment::Prompt { text: cut(&text("prompt").unwrap_or_default()) },
         "PostToolUse" => touched(&value),
         "PostToolUseFailure" => failed(&value),
+        "PostToolBatch" => step(&value),
         "SessionEnd" => Moment::End,
         _ => Moment::Other,
     };
-    let (session, cwd) = (text("session_id")?, text("cwd")?);
+    let (mut session, cwd) = (text("session_id")?, text("cwd")?);
+    // A subagent has a conversation of its own, and hears for itself.
+    if let Some(agent) = text("agent_id") {
+        session = format!("{session}/{agent}");
+    }
     let host = Some(NAME);
     Some(Heard { host, event, session, cwd, transcript: text("transcript_path"), moment })
 }
@@ -128,6 +143,28 @@ fn touched(value: &Value) -> Moment {
         Some(path) => Moment::Touched { paths: vec![path.to_owned()] },
         None => Moment::Other,
     }
+}
+
+/// How the host begins what it answers to a call that it did not even try. No other event tells of it.
+const NOT_TRIED: &str = "<tool_use_error>";
+
+fn step(value: &Value) -> Moment {
+    let (mut paths, mut searches, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    let mut refused = None;
+    for call in value["tool_calls"].as_array().into_iter().flatten() {
+        let input = &call["tool_input"];
+        let text = |name: &str| input[name].as_str().map(cut);
+        let said = answer::text(&call["tool_response"]);
+        let tool = name::tool(call["tool_name"].as_str().unwrap_or_default()).slug().into_owned();
+        if said.starts_with(NOT_TRIED) {
+            refused = Some((tool, cut(&said)));
+            continue;
+        }
+        paths.extend(text("file_path").or_else(|| text("notebook_path")));
+        searches.extend(text("pattern").filter(|_| tool == "search"));
+        commands.extend(text("command"));
+    }
+    Moment::Step { paths, searches, commands, refused }
 }
 
 fn failed(value: &Value) -> Moment {
@@ -154,7 +191,7 @@ fn plugin(program: &str, version: &str) -> Vec<(&'static str, String)> {
     });
     let manifest =
         json!({ "name": servers::NAME, "version": version, "description": about, "author": owner });
-    let events = entries(&Setup { program }).into_iter();
+    let events = entries(&Setup { program, version: None }).into_iter();
     let events: Value = events.map(|(event, it)| (event.to_owned(), json!([it]))).collect();
     let mut listed = json!({});
     listed[SERVERS] = json!({ servers::NAME: server(program) });
@@ -210,6 +247,48 @@ mod tests {
             })
         );
         assert_eq!(moment(r#""hook_event_name":"SessionEnd""#), Some(Moment::End));
+    }
+
+    #[test]
+    fn a_step_is_everything_that_was_called_in_it() {
+        let calls = r#"{"tool_name":"Read","tool_input":{"file_path":"/p/a.rs"},"tool_response":"1"},{"tool_name":"Grep","tool_input":{"pattern":"fn main"}},{"tool_name":"Bash","tool_input":{"command":"rg verify src"}},{"tool_name":"Edit","tool_input":{"file_path":"/p/b.rs"},"tool_response":"<tool_use_error>String to replace not found"}"#;
+        let body = format!(r#""hook_event_name":"PostToolBatch","tool_calls":[{calls}]"#);
+        let refused = "<tool_use_error>String to replace not found".to_owned();
+        assert_eq!(
+            moment(&body),
+            Some(Moment::Step {
+                paths: vec!["/p/a.rs".to_owned()],
+                searches: vec!["fn main".to_owned()],
+                commands: vec!["rg verify src".to_owned()],
+                refused: Some(("edit".to_owned(), refused)),
+            })
+        );
+    }
+
+    #[test]
+    fn a_subagent_hears_for_itself() {
+        let of = |agent: &str| {
+            let input = format!(
+                r#"{{"session_id":"s1","cwd":"/p",{agent}"hook_event_name":"SubagentStart"}}"#
+            );
+            hear(input.as_bytes()).unwrap()
+        };
+        let heard = of(r#""agent_id":"a7","#);
+        assert_eq!(heard.moment, Moment::Start { compacted: false });
+        assert_eq!((heard.session.as_str(), of("").session.as_str()), ("s1/a7", "s1"));
+    }
+
+    /// An unknown event makes old versions ignore the whole file.
+    #[test]
+    fn a_version_is_only_asked_for_what_it_knows() {
+        let events = |version| {
+            let entries = entries(&Setup { program: "waylore", version });
+            entries.into_iter().map(|it| it.0).collect::<Vec<_>>().join(" ")
+        };
+        let every = "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure SessionEnd";
+        assert_eq!(events(None), every);
+        assert!(!events(Some((2, 1, 14))).contains("PostToolBatch"));
+        assert!(events(Some((2, 1, 325))).contains("PostToolBatch SubagentStart Stop"));
     }
 
     #[test]

@@ -226,7 +226,7 @@ mod tests {
 
     #[test]
     fn hooks_of_somebody_else_stay() {
-        let setup = Setup { program: "/my tools/waylore" };
+        let setup = Setup { program: "/my tools/waylore", version: None };
         let ours = with_hooks("", &setup).unwrap();
         assert!(ours.contains("'/my tools/waylore' hook copilot sessionStart"), "{ours}");
         assert_eq!(with_hooks(&ours, &setup).unwrap(), ours);

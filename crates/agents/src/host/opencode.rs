@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_plugin_of_somebody_else_stays() {
-        let setup = Setup { program: "/my \"tools\"/waylore" };
+        let setup = Setup { program: "/my \"tools\"/waylore", version: None };
         let ours = with_plugin("", &setup).unwrap();
         assert!(ours.starts_with(MARK) && ours.contains(r#"PROGRAM = "/my \"tools\"/waylore""#));
         assert_eq!(with_plugin(&ours, &setup).unwrap(), ours);

@@ -38,7 +38,7 @@ fn goes_round(host: &Host, file: &SettingsFile, before: &str) -> bool {
     let what = format!("{} {:?}", host.name, file.place);
     let mut text = before.to_owned();
     for program in PROGRAMS {
-        let setup = Setup { program };
+        let setup = Setup { program, version: None };
         let Ok(with) = (file.with)(&text, &setup) else { return false };
         assert_ne!(with, before, "{what}");
         assert_eq!((file.with)(&with, &setup).as_ref(), Ok(&with), "{what}: twice is once");
@@ -52,8 +52,9 @@ fn goes_round(host: &Host, file: &SettingsFile, before: &str) -> bool {
 fn whatever_was_there_is_there_afterwards() {
     each(|host, file| {
         let n_taken = THEIRS.iter().filter(|it| goes_round(host, file, it)).count();
-        let is_own = (file.without)(&(file.with)("", &Setup { program: "waylore" }).unwrap())
-            .is_ok_and(|it| it.is_empty());
+        let is_own =
+            (file.without)(&(file.with)("", &Setup { program: "waylore", version: None }).unwrap())
+                .is_ok_and(|it| it.is_empty());
         assert!(n_taken >= 2 || is_own, "{} {:?}: {n_taken}", host.name, file.place);
     });
 }
@@ -62,7 +63,7 @@ fn whatever_was_there_is_there_afterwards() {
 fn what_cannot_be_understood_is_refused() {
     each(|host, file| {
         for broken in BROKEN {
-            let res = (file.with)(broken, &Setup { program: "waylore" });
+            let res = (file.with)(broken, &Setup { program: "waylore", version: None });
             assert!(res.is_err(), "{} {:?}: {broken} became {res:?}", host.name, file.place);
         }
     });
@@ -72,7 +73,7 @@ fn what_cannot_be_understood_is_refused() {
 fn a_server_of_somebody_else_with_our_name_stays_theirs() {
     let theirs = r#"{"mcpServers":{"waylore":{"command":"/usr/bin/other"}},"mcp":{"waylore":{"command":["other"]}},"context_servers":{"waylore":{"command":"other","args":["mcp"]}}}"#;
     each(|host, file| {
-        let refused = (file.with)(theirs, &Setup { program: "waylore" });
+        let refused = (file.with)(theirs, &Setup { program: "waylore", version: None });
         if let Ok(with) = &refused {
             assert!(with.contains("/usr/bin/other"), "{} {:?}: {with}", host.name, file.place);
         }
@@ -149,7 +150,10 @@ fn any_settings_keep_their_meaning_and_their_comments() {
         let names = ["z", "mcpServers", "mcp", "context_servers", "y"];
         list(&mut before, &mut dice, 3, commented, ('{', '}'), &names);
         each(|host, file| {
-            let Ok(with) = (file.with)(&before, &Setup { program: "waylore" }) else { return };
+            let Ok(with) = (file.with)(&before, &Setup { program: "waylore", version: None })
+            else {
+                return;
+            };
             n_taken += 1;
             let what =
                 format!("seed {seed}, {} {:?}:\n{before}\n--\n{with}", host.name, file.place);

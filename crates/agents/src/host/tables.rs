@@ -143,7 +143,7 @@ mod tests {
             hash: format!("sha256:{event}"),
             is_trusted: false,
         };
-        let with = with(config, &Setup { program: "/bin/waylore" }).unwrap();
+        let with = with(config, &Setup { program: "/bin/waylore", version: None }).unwrap();
         with_trust(&with, &[hook("session_start"), hook("session_end")]).unwrap()
     }
 
@@ -183,7 +183,7 @@ mod tests {
     #[test]
     fn what_is_somebody_elses_is_left_alone() {
         let taken = "[mcp_servers.waylore]\ncommand = \"/usr/bin/other\"\n";
-        let setup = Setup { program: "/bin/waylore" };
+        let setup = Setup { program: "/bin/waylore", version: None };
         assert_eq!(with(taken, &setup), Err(Unfit::NameTaken));
         assert_eq!(without(taken).unwrap(), taken);
         for odd in ["[", "mcp_servers = 1\n", "mcp_servers = { db = { command = \"db\" } }\n"] {

@@ -2,7 +2,7 @@
 
 use super::*;
 
-const SETUP: Setup<'_> = Setup { program: "/opt/my tools/waylore" };
+const SETUP: Setup<'_> = Setup { program: "/opt/my tools/waylore", version: None };
 const RUBBISH: &[&str] = &[
     "",
     "{",
@@ -39,7 +39,8 @@ fn ours_comes_in_once_and_goes_out_without_a_trace() {
             let without = (file.without)(&with).unwrap();
             assert!(!without.contains("waylore"), "{}: {without}", host.name);
             assert_eq!((file.without)(&without).unwrap(), without, "{}", host.name);
-            let moved = (file.with)(&with, &Setup { program: "/bin/waylore" }).unwrap();
+            let moved =
+                (file.with)(&with, &Setup { program: "/bin/waylore", version: None }).unwrap();
             assert!(!moved.contains(SETUP.program), "{}: {moved}", host.name);
         }
     }
@@ -65,4 +66,19 @@ fn a_folder_that_the_environment_names_comes_before_the_home() {
     let of_home = (home.to_owned(), home.join(".claude"));
     assert_eq!(claude.folder(Some(home), |_| None), Some(of_home));
     assert_eq!(claude.folder(None, |_| None), None);
+}
+
+#[test]
+fn a_version_is_read_from_what_a_program_says() {
+    for (said, version) in [
+        ("2.1.325 (Claude Code)\n", Some((2, 1, 325))),
+        ("v1.0.2-beta.3", Some((1, 0, 2))),
+        ("tool 0.166.0", Some((0, 166, 0))),
+        ("2.1", None),
+        ("a.b.c", None),
+        ("", None),
+        ("99999999999.1.1", None),
+    ] {
+        assert_eq!(read_version(said), version, "{said}");
+    }
 }

@@ -20,6 +20,11 @@ pub(crate) struct AskingArgs {
 }
 
 impl AskingArgs {
+    /// Whether everything is as usual.
+    pub(crate) fn is_plain(&self) -> bool {
+        self.phase.is_none() && self.without.is_empty()
+    }
+
     pub(crate) fn question(
         &self,
         text: String,

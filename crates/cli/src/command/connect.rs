@@ -6,7 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::{
-    FilePlace, HOSTS, Host, HostChange, SettingsFile, Setup, change_host, connect_plan,
+    FilePlace, HOSTS, Host, HostChange, SettingsFile, Setup, Version, change_host, connect_plan,
     disconnect_plan, write_private,
 };
 use serde_json::json;
@@ -144,7 +144,9 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
         return write_plugin(host, &environment.cwd.join(folder), &program, output);
     }
     let files = files_of(&args.which, global, &environment)?;
-    let plans = plans(&files, &program)?;
+    // Everybody who works on a project may have another version.
+    let version = if args.which.scope == Scope::Project { None } else { version(host) };
+    let plans = plans(&files, &Setup { program: &program, version })?;
     let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
     let done = carry_out(&args.which, &plans, &kept, output)?;
     let is_there = done || plans.iter().all(HostChange::is_empty);
@@ -174,9 +176,13 @@ fn program() -> anyhow::Result<String> {
     Ok(std::env::current_exe()?.to_string_lossy().into_owned())
 }
 
-fn plans(files: &[HostFile], program: &str) -> Result<Vec<HostChange>, engine::Error> {
-    let setup = Setup { program };
-    files.iter().map(|it| connect_plan(it.file, &it.path, &setup)).collect()
+/// The version of a host that is installed, as it says itself.
+fn version(host: &Host) -> Option<Version> {
+    engine::read_version(&environment::said_by(host.command()?, "--version")?)
+}
+
+fn plans(files: &[HostFile], setup: &Setup<'_>) -> Result<Vec<HostChange>, engine::Error> {
+    files.iter().map(|it| connect_plan(it.file, &it.path, setup)).collect()
 }
 
 fn said(which: &WhichHost) -> String {
@@ -236,7 +242,7 @@ pub(super) fn meet(
         if !is_here(host, environment) {
             continue;
         }
-        let plans = plans(&files, &program)?;
+        let plans = plans(&files, &Setup { program: &program, version: version(host) })?;
         let name = host.name;
         if plans.iter().all(HostChange::is_empty) {
             output.say(&format!("agents: {name} is connected already"));

@@ -5,13 +5,16 @@ mod step;
 
 use std::path::PathBuf;
 
-use engine::{Context, Occasion, Omitted, PaidBy, Pipeline};
-use model::Phase;
+use engine::{
+    Context, Heard, Moment, Occasion, Omitted, PaidBy, Pipeline, Shown, Silence, Telling,
+};
+use model::{Phase, TrustLevel};
 use serde_json::json;
 
 use super::Session;
 use super::answer::{AskingArgs, row, say_columns, say_verdict};
 use crate::output::{DIM, visible};
+use crate::wire::MemoryWire;
 use crate::wire::context::context_json;
 
 /// Print what an agent should know, ready to paste
@@ -37,10 +40,11 @@ enum WhichContext {
     Step(step::StepArgs),
 }
 
-/// Print what an agent should know when it begins
+/// Print what an agent is told when it begins
 ///
-/// With --task, what relates to it, and nothing when nothing does; without, what counts most, and what
-/// failed in earlier sessions here.
+/// What a hook would say, word by word, and with --explain why, or why nothing. With --task, what relates to
+/// it; without, what counts whatever is done, and what failed in earlier sessions here. --budget, --phase,
+/// --full and --without ask for something else than a hook would say.
 #[derive(clap::Args, Debug)]
 struct StartArgs {
     /// What is about to be done
@@ -50,19 +54,65 @@ struct StartArgs {
     #[arg(short, long, value_name = "PATH")]
     file: Vec<PathBuf>,
     #[command(flatten)]
+    listener: Listener,
+    #[command(flatten)]
     packing: PackingArgs,
 }
 
-/// Print what an agent should know about some files
+/// Print what an agent is told when it touches some files
 ///
-/// Gotchas, error patterns and dead ends come first.
+/// What a hook would say, word by word: a few gotchas, error patterns and dead ends of these very files; and
+/// with --explain why, or why nothing. With --all, everything that is known about them, warnings first, within
+/// a budget.
 #[derive(clap::Args, Debug)]
 struct FileArgs {
     /// The files
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
+    /// Everything that is known about them
+    #[arg(short, long)]
+    all: bool,
+    #[command(flatten)]
+    listener: Listener,
     #[command(flatten)]
     packing: PackingArgs,
+}
+
+/// Who would be told.
+#[derive(clap::Args, Debug)]
+struct Listener {
+    /// The host's name for the session: what it was shown is not said again
+    #[arg(long, value_name = "NAME", default_value = "")]
+    session: String,
+    /// The trust level; the project's when not given
+    #[arg(long, value_name = "LEVEL")]
+    level: Option<String>,
+}
+
+impl Listener {
+    fn level(&self, session: &Session<'_>) -> anyhow::Result<TrustLevel> {
+        match &self.level {
+            Some(word) => Ok(TrustLevel::parse(word).map_err(engine::Error::from)?),
+            None => Ok(session.engine.manners.level),
+        }
+    }
+
+    /// What a hook would say at this moment.
+    async fn telling(
+        &self,
+        moment: Moment,
+        session: &Session<'_>,
+    ) -> Result<Telling, anyhow::Error> {
+        let heard = Heard {
+            host: None,
+            event: String::new(),
+            session: self.session.clone(),
+            cwd: session.engine.place.root.to_string_lossy().into_owned(),
+            transcript: None,
+            moment,
+        };
+        Ok(session.engine.telling(&heard, self.level(session)?).await?)
+    }
 }
 
 /// Print the files a task will probably touch, likeliest first
@@ -106,6 +156,11 @@ struct PackingArgs {
 }
 
 impl PackingArgs {
+    /// Whether nothing is asked for that a hook would not say.
+    fn is_plain(&self) -> bool {
+        self.budget.is_none() && !self.full && self.asking.is_plain()
+    }
+
     /// The occasion these options describe; a phase that nobody names is `usual`.
     fn occasion(
         &self,
@@ -124,10 +179,28 @@ impl PackingArgs {
 
 pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let (context, packing) = match &args.which {
+        WhichContext::Start(args) if args.packing.is_plain() && args.file.is_empty() => {
+            let moment = match &args.task {
+                Some(text) => Moment::Prompt { text: text.clone() },
+                None => Moment::Start { compacted: false },
+            };
+            let telling = args.listener.telling(moment, session).await?;
+            match telling.context {
+                Some(context) => (context, &args.packing),
+                None => return Ok(silent(&telling, session)),
+            }
+        }
         WhichContext::Start(args) => {
             let mut occasion = args.packing.occasion(&args.file, Phase::Explore, session)?;
             occasion.task = args.task.clone().unwrap_or_default();
             (session.engine.context_start(&occasion).await?, &args.packing)
+        }
+        WhichContext::File(args) if !args.all && args.packing.is_plain() => {
+            let paths: Result<Vec<_>, engine::Error> =
+                args.paths.iter().map(|it| session.engine.path(it, &session.base)).collect();
+            let paths = paths?.iter().map(|it| it.as_str().to_owned()).collect();
+            let telling = args.listener.telling(Moment::Touched { paths }, session).await?;
+            return Ok(warned(&telling, args.packing.asking.explain, session));
         }
         WhichContext::File(args) => {
             let occasion = args.packing.occasion(&args.paths, Phase::Implement, session)?;
@@ -168,6 +241,58 @@ pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Res
         }
     }
     Ok(code)
+}
+
+/// Says why a hook would say nothing.
+fn silent(telling: &Telling, session: &Session<'_>) -> u8 {
+    let silence = telling.silence.unwrap_or(Silence::Nothing);
+    if session.output.json {
+        session.output.data_json("context", json!({ "text": "", "silence": silence.slug() }));
+    } else {
+        session.output.say(silence.reading());
+    }
+    1
+}
+
+/// Warnings about files, and why others are none.
+fn warned(telling: &Telling, explain: bool, session: &Session<'_>) -> u8 {
+    let (out, code) = (session.output, u8::from(telling.text.is_empty()));
+    let Some(warned) = &telling.warned else { return silent(telling, session) };
+    if out.json {
+        let row = |it: &Shown| json!({ "memory": MemoryWire::from(&it.memory), "current": it.current.fraction() });
+        let mut res = json!({ "text": telling.text, "silence": telling.silence.map(Silence::slug),
+            "said": warned.said.iter().map(row).collect::<Vec<_>>() });
+        if explain {
+            let left_out = warned.left_out.iter().map(|(it, why)| {
+                let mut res = row(it);
+                res["why"] = json!(why.slug());
+                res
+            });
+            res["left_out"] = left_out.collect();
+        }
+        out.data_json("context", res);
+        return code;
+    }
+    if !telling.text.is_empty() {
+        out.line(telling.text.trim_end());
+    }
+    let told = |it: &Shown| {
+        let (id, sure) = (it.memory.id.short(), it.current);
+        format!("#{id}  {}  {}", sure, visible(&it.memory.summary))
+    };
+    if explain {
+        out.say(telling.silence.map_or("said, with how sure it is:", Silence::reading));
+        warned.said.iter().for_each(|it| out.say(&told(it)));
+        for (it, why) in &warned.left_out {
+            out.say(&format!("{DIM}{}  {}{DIM:#}", told(it), why.reading()));
+        }
+    } else if telling.text.is_empty() {
+        out.say("nothing worth saying");
+        if !warned.left_out.is_empty() {
+            out.hint("--explain shows what was left out, and why");
+        }
+    }
+    code
 }
 
 async fn files(args: &FilesArgs, session: &Session<'_>) -> anyhow::Result<u8> {

@@ -47,7 +47,7 @@ const fn budget(moment: &Moment) -> Duration {
         Moment::Start { .. } => 500,
         Moment::Prompt { .. } => 2_000,
         Moment::Touched { .. } | Moment::Failed { .. } | Moment::Ran { .. } | Moment::End => 100,
-        Moment::Other => 50,
+        Moment::Step { .. } | Moment::Other => 50,
     })
 }
 

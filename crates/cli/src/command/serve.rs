@@ -5,7 +5,6 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use engine::Engine;
-use model::TrustLevel;
 use serde_json::Value;
 use serve::client::Silence;
 use serve::{Address, Ended};
@@ -97,7 +96,7 @@ fn config(environment: Environment) -> anyhow::Result<serve::Config> {
     let minutes = settings.number("serve.idle_minutes");
     Ok(serve::Config {
         data: environment.data,
-        version: env!("CARGO_PKG_VERSION").to_owned(),
+        version: environment::version(),
         idle: Duration::from_secs(u64::from(minutes) * 60),
         quiet: QUIET,
         now: environment::now,
@@ -107,8 +106,7 @@ fn config(environment: Environment) -> anyhow::Result<serve::Config> {
             let settings = settings.clone().with_project(stored);
             serve::Resolved {
                 closed: settings.get("memory.enabled") == "false",
-                level: TrustLevel::parse(settings.get("trust.level"))
-                    .unwrap_or(TrustLevel::Cautious),
+                manners: settings.manners(),
             }
         }),
         is_outdated: Arc::new(move || stamp(&file) != read_from),

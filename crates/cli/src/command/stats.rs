@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Activity, Stats};
+use engine::{Activity, Compared, Stats, Trial};
 use model::Status;
 use serde_json::json;
 
@@ -18,6 +18,7 @@ pub(crate) struct StatsArgs {}
 pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     let stats = session.engine.stats().await?;
     let activity = session.engine.activity().await?;
+    let trial = session.engine.trial().await?;
     let coverage = match session.engine.coverage().await {
         Ok(it) => Some(it),
         Err(engine::Error::Model(error)) => {
@@ -32,7 +33,7 @@ pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u
             .map(|it| json!({ "model": it.model, "memories": it.total, "without": it.lacking }));
         session.output.data_json(
             "stats",
-            json!({ "project": session.engine.project().name(), "notebooks": notebooks, "vectors": vectors, "activity": activity_json(&activity) }),
+            json!({ "project": session.engine.project().name(), "notebooks": notebooks, "vectors": vectors, "activity": activity_json(&activity), "trial": trial.as_ref().map(trial_json) }),
         );
         return Ok(0);
     }
@@ -41,6 +42,9 @@ pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u
     }
     if activity.sessions > 0 || activity.shown > 0 {
         session.output.line(&said(&activity));
+    }
+    if let Some(trial) = &trial {
+        render_trial(trial, session);
     }
     if let Some(it) = coverage.filter(|it| it.total > 0) {
         let lacking = match it.lacking {
@@ -72,6 +76,48 @@ fn said(it: &Activity) -> String {
 
 fn times(n: u64) -> String {
     count(usize::try_from(n).unwrap_or(usize::MAX), "note", "notes")
+}
+
+fn render_trial(it: &Trial, session: &Session<'_>) {
+    let groups: Vec<String> =
+        it.sessions.iter().map(|(group, n)| format!("{n} {}", group.slug())).collect();
+    session.output.line(&format!("on trial: sessions {}", groups.join(", ")));
+    for (what, compared) in measures(it) {
+        let text = match compared {
+            Compared::TooFew { have, need } => format!("{have} of {need} sessions a group so far"),
+            Compared::Seen { n, effect, interval, p, level } => {
+                let verdict = if compared.is_certain() { "certain" } else { "may be chance" };
+                format!(
+                    "fewer with memory in {:.0} % of pairs (95 %: {:.0} to {:.0} %), p {p:.4} of {level:.4}, {n} sessions each: {verdict}",
+                    effect * 100.0,
+                    interval.0 * 100.0,
+                    interval.1 * 100.0
+                )
+            }
+        };
+        session.output.line(&format!("  {what}: {text}"));
+    }
+}
+
+fn measures(it: &Trial) -> [(&'static str, Compared); 3] {
+    [("steps", it.steps), ("tokens", it.tokens), ("retries", it.retries)]
+}
+
+fn trial_json(it: &Trial) -> serde_json::Value {
+    let mut res = json!({});
+    for (group, n) in &it.sessions {
+        res["sessions"][group.slug()] = json!(n);
+    }
+    for (what, compared) in measures(it) {
+        res[what] = match compared {
+            Compared::TooFew { have, need } => json!({ "have": have, "need": need }),
+            Compared::Seen { n, effect, interval, p, level } => json!({
+                "sessions": n, "effect": effect, "interval": [interval.0, interval.1], "p": p,
+                "level": level, "certain": compared.is_certain(),
+            }),
+        };
+    }
+    res
 }
 
 fn activity_json(it: &Activity) -> serde_json::Value {

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::kit::{Desk, skip, workspace};
+use crate::kit::{Desk, finish, skip, workspace};
 use crate::server::{Reply, Seen, Server};
 
 /// What the model does, step by step: a tool and its input.
@@ -114,6 +114,14 @@ fn requests(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<Va
     asked.map(|it| it.body).collect()
 }
 
+/// Connects the host, which is looked up to be asked for its version.
+fn connect(desk: &Desk, host: &std::path::Path) {
+    let mut command = desk.command(&["connect", "claude-code", "--yes"]);
+    let path = std::env::var("PATH").unwrap_or_default();
+    command.env("PATH", format!("{}:{path}", host.parent().unwrap().display()));
+    finish(command).ends(0, "connected");
+}
+
 fn unavailable() {
     skip("a real session of Claude Code", "`claude` is not here; `scripts/setup test` installs it");
 }
@@ -139,7 +147,9 @@ fn what_one_session_learned_reaches_the_next() {
     git(&desk, &["init", "-q"]);
     git(&desk, &["add", "-A"]);
     git(&desk, &["commit", "-qm", "init"]);
-    desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
+    connect(&desk, &host);
+    let settings = fs::read_to_string(desk.root.join(".claude/settings.json")).unwrap();
+    assert!(settings.contains("PostToolBatch"), "this version knows it: {settings}");
     let read = ("Read", json!({ "file_path": file }));
 
     // The first session makes a mistake, finds the way round it, and commits its work.
@@ -166,7 +176,7 @@ fn what_one_session_learned_reaches_the_next() {
     let again = vec![read.clone(), bash("git show --no-stat HEAD~0")];
     desk.run(&["learn"]).ends(0, "whether or not the end of the first session was quick enough");
     #[cfg(unix)]
-    let _running = crate::daemon::Running::start(&desk);
+    let running = crate::daemon::Running::start(&desk);
     let asked = session(&desk, &host, "Show me the last change.", again);
     let all = asked.last().unwrap();
     assert!(all.contains("keep its name"), "{all}");
@@ -189,6 +199,35 @@ fn what_one_session_learned_reaches_the_next() {
     // A third that has nothing to do with any of it is told nothing.
     let asked = session(&desk, &host, "What is the boiling point of ethanol?", Vec::new());
     assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "{asked:?}");
+
+    // Once two sessions have shown it, the next is told before it makes the mistake.
+    let work = vec![
+        read,
+        ("Edit", json!({ "file_path": file, "old_string": "hi", "new_string": "hey" })),
+        bash("git show --no-stat HEAD"),
+        bash("git show --stat HEAD"),
+        bash("git -c user.name=t -c user.email=t@t commit -qam 'say hey'"),
+    ];
+    session(&desk, &host, "Please make greet.py say hey.", work);
+    desk.run(&["learn"]).ends(0, "if the daemon was not quicker");
+    let asked = session(&desk, &host, "Show me the last change with git show.", Vec::new());
+    assert!(asked[0].contains("git show --stat HEAD"), "before anything is run: {}", asked[0]);
+
+    // Between two steps, something that is searched for and known is told, once, and not too early.
+    #[cfg(unix)]
+    {
+        desk.run(&["config", "set", "trust.level", "confident"]).ends(0, "it is done");
+        drop(running);
+        let _running = crate::daemon::Running::start(&desk);
+        let search = || bash("grep -rn 'greet installer name' .");
+        let mut steps = vec![search()];
+        steps.extend((0..5).map(|it| bash(&format!("echo {it}"))));
+        steps.extend([search(), search()]);
+        let asked = session(&desk, &host, "Count to five, please, slowly.", steps);
+        let told = |it: &String| it.matches("keep its name").count();
+        assert_eq!(told(&asked[6]), 0, "too early: {}", asked[6]);
+        assert_eq!(told(asked.last().unwrap()), 1, "once: {}", asked.last().unwrap());
+    }
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! A context is a text to paste: alone on standard output, empty when there is nothing to say.
 
+use crate::hooks::{prompt, read, start, taught, told};
 use crate::kit::Desk;
 
 #[test]
@@ -53,4 +54,30 @@ fn a_slip_is_answered_with_what_would_be_right() {
     desk.run(&["context", "start", "--without", "everything"]).ends(2, "stage");
     desk.run(&["context", "file", "../outside.rs"]).ends(2, "path");
     desk.run(&["context"]).ends(2, "which");
+}
+
+#[test]
+fn what_is_explained_is_what_a_hook_says() {
+    let desk = taught();
+    let hook = told(&desk, "s1", read(&desk, "src/auth.rs"));
+    let said = desk.run(&["context", "file", "src/auth.rs", "--explain"]).ends(0, "said");
+    assert_eq!(said.out.trim_end(), hook, "word by word");
+    assert!(said.err.contains("said, with how sure it is"), "{said:?}");
+    let again = ["context", "file", "src/auth.rs", "--explain", "--session", "s1"];
+    let said = desk.run(&again).ends(1, "it was told");
+    assert!(said.err.contains("was shown in this session already"), "{said:?}");
+    let careful = ["context", "file", "src/auth.rs", "--level", "cautious"];
+    let said = desk.run(&careful).ends(1, "not at files");
+    assert!(said.err.contains("the trust level keeps memory silent"), "{said:?}");
+    for task in [None, Some("does verify() want seconds or milliseconds?")] {
+        let event = task.map_or_else(|| start("startup"), prompt);
+        let hook = told(&desk, &format!("{task:?}"), event);
+        let mut args = vec!["context", "start"];
+        args.extend(task.iter().flat_map(|it| ["--task", *it]));
+        let said = desk.run(&args);
+        assert_eq!(said.out.trim_end(), hook.trim_end(), "{task:?}");
+        assert!(!hook.is_empty());
+    }
+    desk.run(&["config", "set", "trust.level", "cautious"]).ends(0, "it is done");
+    assert_eq!(told(&desk, "s9", read(&desk, "src/auth.rs")), "", "the project's own level counts");
 }

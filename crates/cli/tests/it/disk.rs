@@ -208,10 +208,10 @@ fn of_nobody(what: &str) -> Option<(Desk, Box<Run>)> {
 }
 
 /// A small disk in the place of the data folder, taken away again at the end.
-struct Mounted(PathBuf);
+pub(crate) struct Mounted(PathBuf);
 
 impl Mounted {
-    fn new(desk: &Desk, options: &str) -> Option<Self> {
+    pub(crate) fn new(desk: &Desk, options: &str) -> Option<Self> {
         fs::create_dir(&desk.home).unwrap();
         let mut command = Command::new("mount");
         command
@@ -221,7 +221,7 @@ impl Mounted {
         mounted.then(|| Self(desk.home.clone()))
     }
 
-    fn remount(&self, options: &str) {
+    pub(crate) fn remount(&self, options: &str) {
         let done =
             Command::new("mount").args(["-o", &format!("remount,{options}")]).arg(&self.0).status();
         assert!(done.unwrap().success(), "remount {options}");

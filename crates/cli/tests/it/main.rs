@@ -40,6 +40,8 @@ mod precise;
 #[cfg(unix)]
 mod protocol;
 mod providers;
+#[cfg(unix)]
+mod safety;
 mod settings;
 mod watching;
 mod wire;

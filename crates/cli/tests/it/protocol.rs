@@ -63,3 +63,13 @@ fn the_document_says_what_the_daemon_does() {
         assert!(document.contains(&format!("`{event}`")), "`{event}` is not in the document");
     }
 }
+
+#[path = "../../../../fuzz/targets/mutate.rs"]
+mod mutate;
+#[path = "../../../../fuzz/targets/protocol.rs"]
+mod target;
+
+#[test]
+fn any_line_is_read_or_refused() {
+    mutate::replay("protocol", 4_000, target::run);
+}

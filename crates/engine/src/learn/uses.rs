@@ -26,12 +26,17 @@ fn read_stamp(word: &str) -> Option<(MemoryId, Timestamp)> {
     Some((id.parse().ok()?, Timestamp(at.parse().ok()?)))
 }
 
+/// The name under which is kept what a session heard: the host's, or its own.
+pub(super) fn heard_as(pad: &Scratchpad) -> Option<String> {
+    pad.host_session.clone().or_else(|| Some(pad.session?.to_string()))
+}
+
 impl Engine {
     /// The memories of the project that a session used.
     pub(super) async fn used(&self, store: &Store, pad: &Scratchpad) -> Result<Vec<Memory>, Error> {
         let mut used: BTreeSet<MemoryId> = BTreeSet::new();
-        if let Some(host) = &pad.host_session {
-            let shown = ShownLog::of(&DataDir::new(&self.config.data), host).read();
+        if let Some(name) = heard_as(pad) {
+            let shown = ShownLog::of(&DataDir::new(&self.config.data), &name).read();
             for (id, at) in shown.iter().filter_map(|it| read_stamp(it)) {
                 let memory = store.get(id).await?;
                 if memory.is_some_and(|it| observe::followed(pad, &it, at)) {

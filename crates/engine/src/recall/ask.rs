@@ -75,8 +75,12 @@ pub enum PassedOver {
     Duplicate(MemoryId),
     /// Better ones filled the answer.
     Beyond,
+    /// Surer than the purpose asks for, and not sure enough for the project's trust level.
+    Untrusted,
     /// Every file it speaks of is gone.
     FilesGone,
+    /// The file is there, and what it is bound to in it is gone.
+    SymbolsGone,
     /// The session has seen it already.
     Shown,
     /// It is about a file and waits for it.
@@ -93,7 +97,9 @@ impl PassedOver {
             Self::OutOfPhase => "out_of_phase",
             Self::Duplicate(_) => "duplicate",
             Self::Beyond => "beyond",
+            Self::Untrusted => "untrusted",
             Self::FilesGone => "files_gone",
+            Self::SymbolsGone => "symbols_gone",
             Self::Shown => "shown",
             Self::Special => "special",
             Self::ReadByHost => "read_by_host",
@@ -107,7 +113,9 @@ impl PassedOver {
             Self::OutOfPhase => "of no use in this phase",
             Self::Duplicate(_) => "says the same as a better one",
             Self::Beyond => "better ones filled the answer",
+            Self::Untrusted => "not sure enough for the trust level",
             Self::FilesGone => "the files it speaks of are gone",
+            Self::SymbolsGone => "the code it is bound to is gone",
             Self::Shown => "was shown in this session already",
             Self::Special => "waits for the file it is about",
             Self::ReadByHost => "stands in a rule file that the host reads itself",

@@ -12,7 +12,7 @@ use super::ask::{Hit, PassedOver};
 use super::context::{Context, Occasion, Omitted, Placement, Pool};
 use super::fate::Fate;
 use super::likeness::{Kinship, Likeness, attribution, overrides};
-use crate::{Engine, Error};
+use crate::{Engine, Error, Shown};
 
 /// How many of the best are checked against the working tree, compared and packed, and how many of
 /// each type whatever the others are worth: a phase keeps room for some.
@@ -295,6 +295,9 @@ fn checked(
     if fate.gone {
         return Err((Box::new(hit), PassedOver::FilesGone));
     }
+    if fate.unbound {
+        return Err((Box::new(hit), PassedOver::SymbolsGone));
+    }
     if without.keeps(Stage::Trust) {
         let factor = stale::factor(fate.changed);
         hit.shown.current = stale::lowered(hit.shown.current, fate.changed);
@@ -303,6 +306,9 @@ fn checked(
         hit.score *= factor;
         if hit.shown.current < row.least {
             return Err((Box::new(hit), PassedOver::Unsure));
+        }
+        if !is_trusted(&hit.shown, occasion.above) {
+            return Err((Box::new(hit), PassedOver::Untrusted));
         }
     }
     let kind = &hit.shown.memory.kind;
@@ -316,6 +322,11 @@ fn checked(
         remarks.push("what it speaks of has changed since: check".to_owned());
     }
     Ok(Entry { hit, files, remarks })
+}
+
+/// Whether the trust level lets it be said unasked; what a person pinned is.
+pub(super) fn is_trusted(shown: &Shown, above: PerMille) -> bool {
+    shown.memory.flags.pinned || above == PerMille::ZERO || shown.current > above
 }
 
 /// Whether it is a warning about a file at hand.

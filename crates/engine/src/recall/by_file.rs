@@ -11,6 +11,7 @@ use source::Head;
 use store::Warnings;
 use tokio::task;
 
+use super::ask::PassedOver;
 use super::context::weighed;
 use crate::{Engine, Error, Notebook, Reach, Shown};
 
@@ -27,6 +28,13 @@ pub(crate) struct Branches {
     closed: Vec<String>,
 }
 
+/// Warnings about files: those that may be said, best first, and why the others may not.
+#[derive(Clone, Debug, Default)]
+pub struct Warned {
+    pub said: Vec<Shown>,
+    pub left_out: Vec<(Shown, PassedOver)>,
+}
+
 impl Engine {
     /// Live gotchas, error patterns and dead ends of these files that are sure enough and were not
     /// shown yet, best first.
@@ -35,6 +43,15 @@ impl Engine {
         files: &[ProjectPath],
         already_shown: &HashSet<MemoryId>,
     ) -> Result<Vec<Shown>, Error> {
+        Ok(self.warnings(files, already_shown).await?.said)
+    }
+
+    /// As `by_file`, with those that were left out.
+    pub(super) async fn warnings(
+        &self,
+        files: &[ProjectPath],
+        already_shown: &HashSet<MemoryId>,
+    ) -> Result<Warned, Error> {
         let limit = u32::try_from(LOOKED_AT + already_shown.len()).unwrap_or(u32::MAX);
         // Both notebooks are asked before either is waited for.
         let ask = |notebook: Notebook| {
@@ -42,27 +59,30 @@ impl Engine {
             (notebook, task::spawn(async move { store.warnings(files, limit).await }))
         };
         let asked: Vec<_> = self.notebooks().into_iter().map(ask).collect();
-        let mut found = Vec::new();
+        let (mut found, mut left_out) = (Vec::new(), Vec::new());
         for (notebook, warnings) in asked {
             let warnings = warnings.await.expect("the store reports errors and does not panic")?;
-            self.sift(&notebook, warnings, already_shown, &mut found).await?;
+            for (shown, standing) in self.sift(&notebook, warnings).await? {
+                match self.why_not(&shown, already_shown) {
+                    Some(why) => left_out.push((shown, why)),
+                    None => found.push((shown, standing)),
+                }
+            }
         }
         let hits = weighed(found, Phase::Implement, Purpose::Step, &Without::default());
-        Ok(hits.into_iter().map(|it| it.shown).collect())
+        Ok(Warned { said: hits.into_iter().map(|it| it.shown).collect(), left_out })
     }
 
+    /// What concerns this project as it is checked out.
     async fn sift(
         &self,
         notebook: &Notebook,
         warnings: Warnings,
-        already_shown: &HashSet<MemoryId>,
-        acc: &mut Vec<(Shown, Standing)>,
-    ) -> Result<(), Error> {
+    ) -> Result<Vec<(Shown, Standing)>, Error> {
         let Warnings { mut memories, quiet } = warnings;
         let quiet = quiet.until(self.now);
-        memories.retain(|it| !already_shown.contains(&it.id));
         if memories.is_empty() {
-            return Ok(());
+            return Ok(Vec::new());
         }
         if notebook.reach == Reach::User {
             let excluded = self.excluded().await?;
@@ -72,20 +92,29 @@ impl Engine {
             let closed = self.closed_branches().await;
             memories.retain(|it| it.branch.as_ref().is_none_or(|it| !closed.contains(it)));
         }
-        for memory in memories {
+        let shown = |memory: Memory| {
             let standing = self.standing(&memory, &quiet);
-            if standing.current >= Purpose::Step.row().least && self.speaks_of_something(&memory) {
-                let (reach, current) = (notebook.reach, standing.current);
-                acc.push((Shown { memory, reach, current }, standing));
-            }
+            (Shown { memory, reach: notebook.reach, current: standing.current }, standing)
+        };
+        Ok(memories.into_iter().map(shown).collect())
+    }
+
+    fn why_not(&self, shown: &Shown, already_shown: &HashSet<MemoryId>) -> Option<PassedOver> {
+        if already_shown.contains(&shown.memory.id) {
+            Some(PassedOver::Shown)
+        } else if shown.current < Purpose::Step.row().least {
+            Some(PassedOver::Unsure)
+        } else if !self.speaks_of_something(&shown.memory) {
+            Some(PassedOver::FilesGone)
+        } else {
+            None
         }
-        Ok(())
     }
 
     /// Whether any file it names is there; the user's memories may mean files of any project.
-    fn speaks_of_something(&self, memory: &Memory) -> bool {
+    pub(super) fn speaks_of_something(&self, memory: &Memory) -> bool {
         let there = |it: &ProjectPath| source::exists(&self.place.root, it.as_str());
-        memory.project.is_none() || memory.files.iter().any(there)
+        memory.project.is_none() || memory.files.is_empty() || memory.files.iter().any(there)
     }
 
     /// The branches that are not merged into what is checked out, asked of git when the commit

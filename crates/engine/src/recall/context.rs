@@ -3,7 +3,9 @@
 
 use std::collections::HashSet;
 
-use model::{DAY, Kind, Memory, MemoryId, Phase, ProjectPath, Status, age, current_confidence};
+use model::{
+    DAY, Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Status, age, current_confidence,
+};
 use recall::{
     Candidate, Class, Factors, Fused, PaidBy, Pipeline, Purpose, Standing, Verdict, Without, phase,
 };
@@ -40,6 +42,8 @@ pub struct Occasion {
     pub report: String,
     /// The host that is told: it need not hear what it reads by itself.
     pub host: Option<&'static str>,
+    /// Only what is surer than this, or pinned: what the trust level asks for, unasked.
+    pub above: PerMille,
 }
 
 impl Occasion {
@@ -59,6 +63,7 @@ impl Occasion {
             pipeline: None,
             report: String::new(),
             host: None,
+            above: PerMille::ZERO,
         }
     }
 

@@ -24,6 +24,8 @@ pub(super) struct Fate {
     pub(super) files: Vec<ProjectPath>,
     /// None of them is there any more.
     pub(super) gone: bool,
+    /// It is bound to symbols, and all of them are gone.
+    pub(super) unbound: bool,
     /// How much of them is not as it was.
     pub(super) changed: PerMille,
     pub(super) doubts: Vec<String>,
@@ -172,6 +174,7 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
     let changes = history.since(subject.commit.as_deref()).map(<[FileChange]>::to_vec);
     let changes = changes.as_deref();
     let (mut res, mut shares, mut n_there) = (Fate::default(), Vec::new(), 0);
+    let (mut n_bound, mut n_lost) = (0, 0);
     for file in subject.files {
         let there = source::exists(&root, file.as_str());
         let change = changes.and_then(|it| of(it, file.as_str(), there));
@@ -188,6 +191,7 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
             // Symbols say more than lines: the rest of the file may change as it likes.
             let moved = held.moved.filter(|_| !is_there || bound.len() == 1);
             n_there += usize::from(is_there || moved.is_some());
+            (n_bound, n_lost) = (n_bound + bound.len(), n_lost + held.n_lost);
             shares.push(held.changed);
             res.files.push(moved.unwrap_or(now));
             continue;
@@ -216,6 +220,7 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
         res.files.push(now);
     }
     res.gone = n_there == 0;
+    res.unbound = n_bound > 0 && n_lost == n_bound;
     res.changed = stale::together(&shares);
     res
 }
@@ -223,6 +228,8 @@ fn fate(history: &mut History<'_>, subject: Subject) -> Fate {
 /// What has become of the symbols of one file.
 struct HeldTo {
     changed: PerMille,
+    /// How many are nowhere.
+    n_lost: usize,
     /// Where the last of them is now, when that is another file.
     moved: Option<ProjectPath>,
 }
@@ -234,7 +241,7 @@ fn held(
     anchors: &[&Anchor],
     doubts: &mut Vec<String>,
 ) -> Option<HeldTo> {
-    let (mut shares, mut moved) = (Vec::new(), None);
+    let (mut shares, mut moved, mut n_lost) = (Vec::new(), None, 0);
     for anchor in anchors {
         let symbol = &anchor.symbol;
         let share = match history.outlines.hash(file.as_str(), symbol) {
@@ -246,9 +253,11 @@ fn held(
             None => {
                 history.lost.push((*anchor).clone());
                 moved = history.elsewhere.get(&anchor.hash).cloned().or(moved);
-                let (doubt, share) = match history.elsewhere.get(&anchor.hash) {
-                    Some(path) => (format!("`{symbol}` is now in `{path}`"), PerMille::ZERO),
-                    None => (format!("`{symbol}` is gone from `{file}`"), PerMille::ONE),
+                let (doubt, share) = if let Some(path) = history.elsewhere.get(&anchor.hash) {
+                    (format!("`{symbol}` is now in `{path}`"), PerMille::ZERO)
+                } else {
+                    n_lost += 1;
+                    (format!("`{symbol}` is gone from `{file}`"), PerMille::ONE)
                 };
                 doubts.push(doubt);
                 share
@@ -256,7 +265,7 @@ fn held(
         };
         shares.push(share);
     }
-    (!shares.is_empty()).then(|| HeldTo { changed: stale::together(&shares), moved })
+    (!shares.is_empty()).then(|| HeldTo { changed: stale::together(&shares), n_lost, moved })
 }
 
 /// What git says about a file: under its own name while it is there, else under the one it has now.

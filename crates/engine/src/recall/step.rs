@@ -6,8 +6,8 @@ use std::collections::HashSet;
 use std::fs;
 
 use model::{
-    Envelope, Event, Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Timestamp, TrustLevel,
-    words,
+    Envelope, Event, Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Tier, Timestamp,
+    TrustLevel, words,
 };
 use recall::decide::{Decision, Ground, Offer, Step, Withheld, decide};
 use recall::{Purpose, Stage, Without, frame, pipeline};
@@ -70,6 +70,9 @@ const SPENT: &str = "step ";
 impl Engine {
     /// What would be said now; nothing is noted as shown.
     pub async fn context_step(&self, asked: &StepAsked) -> Result<StepContext, Error> {
+        if !self.group(&asked.session).hears(Tier::Step) {
+            return Ok(StepContext::default());
+        }
         let shown = self.shown_log(&asked.session).read();
         let mut offers = Vec::new();
         self.offer_warnings(&mut offers, asked, &shown).await?;
@@ -80,15 +83,50 @@ impl Engine {
         offers.retain(|it| !shown.contains(&it.0.word) && known.insert(it.0.word.clone()));
         let spent = spent(&shown);
         let step = Step { number: asked.number, level: asked.level, spent };
-        let (words, offers): (Vec<StepOffer>, Vec<Offer>) = offers.into_iter().unzip();
-        let Decision { text, used, ground, said, left_out } = decide(step, &offers);
+        let (mut words, mut offers): (Vec<StepOffer>, Vec<Offer>) = offers.into_iter().unzip();
+        let mut gone = Vec::new();
+        let Decision { text, used, ground, said, left_out } = loop {
+            let decision = decide(step, &offers);
+            let unfounded = self.unfounded_offers(&words, &decision.said).await?;
+            if unfounded.is_empty() {
+                break decision;
+            }
+            // What would have been said speaks of what is not there: decided again without it.
+            for at in unfounded.into_iter().rev() {
+                gone.push((words.remove(at), Withheld::Gone));
+                offers.remove(at);
+            }
+        };
         let said = said.into_iter().map(|it| words[it].clone()).collect();
-        let left_out = left_out.into_iter().map(|(at, why)| (words[at].clone(), why)).collect();
+        let mut left_out: Vec<(StepOffer, Withheld)> =
+            left_out.into_iter().map(|(at, why)| (words[at].clone(), why)).collect();
+        left_out.append(&mut gone);
         Ok(StepContext { text, used, spent, ground, said, left_out })
+    }
+
+    /// Which of the offers that would be said speak of what is gone, by their place.
+    async fn unfounded_offers(
+        &self,
+        words: &[StepOffer],
+        said: &[usize],
+    ) -> Result<Vec<usize>, Error> {
+        let mut res = Vec::new();
+        for at in said {
+            // A step of a recipe goes by the recipe's id; a note that is none yet has no memory.
+            let id = words[*at].word.split(' ').next().unwrap_or_default();
+            let Ok(id) = id.parse::<MemoryId>() else { continue };
+            let Some(memory) = self.memory_at(id).await? else { continue };
+            if self.unfounded(&memory).await.is_some() {
+                res.push(*at);
+            }
+        }
+        res.sort_unstable();
+        Ok(res)
     }
 
     /// Notes that it was said, so that it is not said again.
     pub fn said_at_step(&self, asked: &StepAsked, context: &StepContext) -> Result<(), Error> {
+        self.enrol(&asked.session)?;
         if context.said.is_empty() {
             return Ok(());
         }

@@ -77,15 +77,11 @@ fn what_moves_with_its_file_or_to_another_is_followed() {
             lib/b.py:
             - [GOTCHA] tokens are verified twice on purpose [m1]
               m1 worth 0.90: `a.py` is now `lib/b.py`
-            lib/b.py:
-            - [GOTCHA] tokens are verified twice on purpose (what it speaks of has changed since: check) [m1]
-              m1 worth 0.45: `a.py` is now `lib/b.py`; `verify` is gone from `lib/b.py`
+              without m1: the code it is bound to is gone
             c.py:
             - [GOTCHA] tokens are verified twice on purpose [m1]
               m1 worth 0.90: `a.py` is now `lib/b.py`; `verify` is now in `c.py`
-            lib/b.py:
-            - [GOTCHA] tokens are verified twice on purpose (what it speaks of has changed since: check) [m1]
-              m1 worth 0.45: `a.py` is now `lib/b.py`; `verify` is gone from `lib/b.py`
+              without m1: the code it is bound to is gone
         "#]],
     );
 }

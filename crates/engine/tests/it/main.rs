@@ -7,6 +7,7 @@ mod lasting;
 mod learning;
 mod readback;
 mod teaching;
+mod telling;
 
 mod aftermath;
 mod anchoring;

@@ -240,3 +240,13 @@ proptest! {
         }
     }
 }
+
+#[path = "../../../../fuzz/targets/mutate.rs"]
+mod mutate;
+#[path = "../../../../fuzz/targets/mcp.rs"]
+mod target;
+
+#[test]
+fn whatever_a_client_sends_is_answered_in_json() {
+    mutate::replay("mcp", 300, target::run);
+}
