@@ -99,14 +99,20 @@ pub(crate) fn git(desk: &Desk, args: &[&str]) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-/// A repository with one file, whose path is returned.
+/// A repository with two files; the path of the first.
 pub(crate) fn repository(desk: &Desk) -> String {
     let file = desk.project.join("greet.py");
     fs::write(&file, "def greet():\n    return 'hello'\n").unwrap();
+    fs::write(desk.project.join("billing.py"), "def charge():\n    pass\n").unwrap();
     git(desk, &["init", "-q"]);
     git(desk, &["add", "-A"]);
     git(desk, &["commit", "-qm", "init"]);
     file.display().to_string()
+}
+
+/// What is asked of our server, whatever a host calls its tools.
+pub(crate) fn question() -> Value {
+    json!({ "query": "payment webhook arrives twice" })
 }
 
 /// A command that fails, and what ends that.
@@ -133,8 +139,10 @@ pub(crate) fn learned_and_told(
     desk.run(&["learn"]).ends(0, "whether or not the end of the first session was quick enough");
     let about = "greet() is called by the installer: keep its name";
     desk.run(&["remember", "--type", "gotcha", "--file", "greet.py", about]).ends(0, "kept");
+    let other = "The payment webhook arrives twice, so charges need an idempotency key";
+    desk.run(&["remember", "--type", "gotcha", "--file", "billing.py", other]).ends(0, "kept");
 
-    // The second meets the same error and is told; and it is told about the file.
+    // The second meets the same error and is told; it is told about the file; and it asks by itself.
     #[cfg(unix)]
     let _running = crate::daemon::Running::start(desk);
     let asked = texts(session("Show me the last change.", again));
@@ -142,6 +150,7 @@ pub(crate) fn learned_and_told(
     assert!(all.contains("keep its name"), "{all}");
     assert!(all.contains(REMEDY) && all.contains("seen once"), "{all}");
     assert!(!asked[1].contains("seen once"), "not before the error: {}", asked[1]);
+    assert!(all.contains("charges need an idempotency key"), "of this project: {all}");
 
     // A third that has nothing to do with any of it is told nothing.
     let asked = texts(session("What is the boiling point of ethanol?", Vec::new()));

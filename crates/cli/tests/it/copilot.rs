@@ -45,7 +45,8 @@ fn what_one_session_of_copilot_learned_reaches_the_next() {
     let view = ("view", json!({ "path": file }));
     let edit = json!({ "path": file, "old_str": "hello", "new_str": "hi" });
     let first = vec![view.clone(), ("edit", edit), bash(MISTAKE), bash(REMEDY), bash(COMMIT)];
-    let again = vec![view, bash("git show --no-stat HEAD~0")];
+    let ask = ("waylore-search_memory", chat::question());
+    let again = vec![view, bash("git show --no-stat HEAD~0"), ask];
     chat::learned_and_told(&desk, first, again, &|prompt, script| {
         session(&desk, &host, prompt, script)
     });

@@ -70,7 +70,8 @@ fn what_one_session_of_opencode_learned_reaches_the_next() {
     let read = ("read", json!({ "filePath": file }));
     let edit = json!({ "filePath": file, "oldString": "hello", "newString": "hi" });
     let first = vec![read.clone(), ("edit", edit), bash(MISTAKE), bash(REMEDY), bash(COMMIT)];
-    let again = vec![read, bash("git show --no-stat HEAD~0")];
+    let ask = ("waylore_search_memory", chat::question());
+    let again = vec![read, bash("git show --no-stat HEAD~0"), ask];
     chat::learned_and_told(&desk, first, again, &|prompt, script| {
         session(&desk, &host, prompt, script)
     });
