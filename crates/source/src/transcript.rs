@@ -42,8 +42,9 @@ struct Keeper {
 enum How {
     /// By folders that are named like the path of the project, without its punctuation.
     Dashed,
-    /// By folders that are named like the project, with this one inside.
-    Named(&'static str),
+    /// By folders in which this file holds the path of the project, and this folder the sessions. Without
+    /// such a file they are named like the project.
+    Marked(&'static str, &'static str),
     /// Not by where they lie.
     Mixed,
     /// In databases of this name.
@@ -55,7 +56,7 @@ const KEEPERS: &[Keeper] = &[
     keeper(("CLAUDE_CONFIG_DIR", ""),       ".claude",               "projects",      How::Dashed),
     keeper(("CODEX_HOME", ""),              ".codex",                "sessions",      How::Mixed),
     keeper(("COPILOT_HOME", ""),            ".copilot",              "session-state", How::Mixed),
-    keeper(("GEMINI_CLI_HOME", ".gemini"),  ".gemini",               "tmp",           How::Named("chats")),
+    keeper(("GEMINI_CLI_HOME", ".gemini"),  ".gemini",               "tmp",           How::Marked(".project_root", "chats")),
     keeper(("XDG_DATA_HOME", "opencode"),   ".local/share/opencode", "",              How::Rows("opencode")),
 ];
 
@@ -91,7 +92,17 @@ fn kept(acc: &mut Vec<Transcript>, folder: &Path, how: &How, root: &Path) {
     };
     match how {
         How::Mixed => walk(acc, folder, 0),
-        How::Named(inside) => walk(acc, &folder.join(text(root.file_name())).join(inside), 0),
+        How::Marked(mark, inside) => {
+            for folder in folders(folder) {
+                let is_it = match fs::read_to_string(folder.join(mark)) {
+                    Ok(path) => Path::new(path.trim()).starts_with(root),
+                    Err(_) => folder.file_name() == root.file_name(),
+                };
+                if is_it {
+                    walk(acc, &folder.join(inside), 0);
+                }
+            }
+        }
         How::Dashed => {
             let dash = |it: char| if it.is_ascii_alphanumeric() { it } else { '-' };
             let dashed: String = root.to_string_lossy().chars().map(dash).collect();
@@ -203,6 +214,14 @@ mod tests {
         put(".codex/sessions/2026/06/18/rollout-x.jsonl");
         put(".gemini/tmp/shop/chats/session-1.json");
         put(".gemini/tmp/other/chats/session-2.json");
+        put(".gemini/tmp/shop-1/chats/session-3.json");
+        put(".gemini/tmp/web/chats/session-4.json");
+        let mark = |folder: &str, path: &str| {
+            fs::write(home.path().join(".gemini/tmp").join(folder).join(".project_root"), path)
+                .unwrap();
+        };
+        mark("shop-1", "/srv/shop");
+        mark("web", "/home/user/shop/web\n");
         put(".local/share/opencode/opencode.db");
         put(".local/share/opencode/other.db");
         let found = transcripts(home.path(), &|_| None, Path::new("/home/user/shop"));
@@ -220,6 +239,7 @@ mod tests {
                 ".claude/projects/-home-user-shop/s1/subagents/agent-a7.jsonl agent-a7",
                 ".codex/sessions/2026/06/18/rollout-x.jsonl –",
                 ".gemini/tmp/shop/chats/session-1.json –",
+                ".gemini/tmp/web/chats/session-4.json –",
                 ".local/share/opencode/opencode.db –",
             ]
         );
