@@ -176,6 +176,8 @@ fn hostile() -> Row {
         "this approach won't work ",
         "\"'$(",
         "a && ",
+        "t ",
+        "aaaaaaaaaa. ",
     ];
     let mut worst: Option<(&str, &str, crate::clock::Times)> = None;
     for (name, listen) in LISTENERS {

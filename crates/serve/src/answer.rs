@@ -367,7 +367,8 @@ impl Daemon {
         let sitting = self.sitting(ask.session_id).await?;
         let now = (self.config.now)();
         let event = Event::Validation(Validation { kind: ask.kind, ok: ask.ok, work_unit: None });
-        self.add(&sitting, format!("validate {} {} {}", ask.kind, ask.ok, now.0), event).await?;
+        let id = format!("validate {} {} {}", ask.kind, ask.ok, now.0);
+        self.add(&sitting, ask.event_id.clone().unwrap_or(id), event).await?;
         Ok(json!({}))
     }
 

@@ -45,6 +45,9 @@ const THEN: &[&str] = &[
     " remember to ",
 ];
 
+/// No statement that names two things is shorter, in bytes.
+const SHORTEST: usize = 20;
+
 /// A statement that touching one thing means touching another, with the two, as they are named.
 pub fn causal(text: &str) -> Vec<(&str, &str, &str)> {
     let text = &text[..text.floor_char_boundary(super::MAX_TEXT)];
@@ -52,7 +55,10 @@ pub fn causal(text: &str) -> Vec<(&str, &str, &str)> {
 }
 
 fn read(sentence: &str) -> Option<(&str, &str)> {
-    if sentence.len() > crate::sentence::MAX_SENTENCE || sentence.ends_with(['?', ':']) {
+    if sentence.len() < SHORTEST
+        || sentence.len() > crate::sentence::MAX_SENTENCE
+        || sentence.ends_with(['?', ':'])
+    {
         return None;
     }
     let lower = opening(sentence);

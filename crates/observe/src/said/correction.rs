@@ -54,6 +54,24 @@ const STATES: &[&str] = &[
     "won't", "already", "has", "have", "only",
 ];
 
+/// What a sentence that revises something may begin with; others are left at once.
+const OPENS: [bool; 256] = {
+    let mut res = [false; 256];
+    let mut at = 0;
+    while at < PRELUDES.len() {
+        res[PRELUDES[at].as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    at = 0;
+    while at < REVISES.len() {
+        res[REVISES[at].as_bytes()[0] as usize] = true;
+        at += 1;
+    }
+    res
+};
+/// The shortest cue, in bytes.
+const SHORTEST: usize = 4;
+
 /// Sentences in which the speaker revises something, as they stand.
 pub fn corrections(text: &str) -> Vec<&str> {
     let text = &text[..text.floor_char_boundary(super::MAX_TEXT)];
@@ -62,6 +80,10 @@ pub fn corrections(text: &str) -> Vec<&str> {
 
 /// Whether a sentence revises something its speaker believed, planned or did.
 pub fn revises(sentence: &str) -> bool {
+    let first = sentence.bytes().next().unwrap_or_default().to_ascii_lowercase();
+    if sentence.len() < SHORTEST || !OPENS[usize::from(first)] {
+        return false;
+    }
     let lower = opening(sentence);
     let mut rest = lower.as_str();
     let mut after_but = false;
@@ -69,7 +91,9 @@ pub fn revises(sentence: &str) -> bool {
         after_but |= rest.starts_with("but ");
         rest = more;
     }
-    if REVISES.iter().any(|it| rest.strip_prefix(it).is_some_and(at_word_end)) {
+    let first = rest.bytes().next().unwrap_or_default();
+    let may = |it: &&&str| it.as_bytes()[0] == first;
+    if REVISES.iter().filter(may).any(|it| rest.strip_prefix(it).is_some_and(at_word_end)) {
         return true;
     }
     // "But wait, looking at the flow again": an objection to what was just said.
@@ -103,6 +127,12 @@ fn looks_again(rest: &str) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn every_cue_is_heard_at_the_beginning() {
+        assert!(REVISES.iter().all(|it| it.len() >= SHORTEST && revises(it)));
+        assert!(PRELUDES.iter().all(|it| revises(&format!("{it}I was wrong."))));
+    }
 
     #[test]
     fn a_revised_belief_is_a_correction() {

@@ -137,6 +137,8 @@ pub struct ValidateAsk {
     pub session_id: SessionId,
     pub kind: ValidationKind,
     pub ok: bool,
+    #[serde(default)]
+    pub event_id: Option<String>,
 }
 
 #[derive(Debug, Deserialize)]
