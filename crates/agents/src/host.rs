@@ -6,6 +6,7 @@
 mod claude_code;
 mod codex;
 mod copilot;
+mod gemini;
 mod hooks;
 mod listed;
 mod opencode;
@@ -161,6 +162,7 @@ pub enum Unfit {
 pub const HOSTS: &[Host] = &[
     claude_code::HOST,
     codex::HOST,
+    gemini::HOST,
     copilot::HOST,
     opencode::HOST,
     listed::CURSOR,

@@ -268,6 +268,39 @@ pub(super) fn meet(
     Ok(res)
 }
 
+/// How a host that is installed here stands to us.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Standing {
+    Connected,
+    /// Something of ours is there, but not as this version writes it.
+    InPart,
+    Not,
+}
+
+/// The hosts that are installed here, and how each stands to us.
+pub(super) fn standings(
+    environment: &Environment,
+) -> anyhow::Result<Vec<(&'static Host, Standing)>> {
+    let program = program()?;
+    let mut res = Vec::new();
+    for host in HOSTS.iter().filter(|it| is_here(it, environment)) {
+        let files = files(host, None, environment)?;
+        let setup = Setup { program: &program, version: version(host) };
+        let with = |it: &HostFile| connect_plan(it.file, &it.path, &setup);
+        let without = |it: &HostFile| disconnect_plan(it.file, &it.path, Path::new(""));
+        // What cannot be read is nobody's.
+        let is_done = |it: &HostFile| with(it).is_ok_and(|it| it.is_empty());
+        let has_ours = |it: &HostFile| without(it).is_ok_and(|it| !it.is_empty());
+        let standing = match (files.iter().all(is_done), files.iter().any(has_ours)) {
+            (true, _) => Standing::Connected,
+            (false, true) => Standing::InPart,
+            (false, false) => Standing::Not,
+        };
+        res.push((host, standing));
+    }
+    Ok(res)
+}
+
 /// Whether a host has been used here: it has made the folder for its settings.
 fn is_here(host: &Host, environment: &Environment) -> bool {
     let folder = host.folder(environment.home.as_deref(), environment::folder);

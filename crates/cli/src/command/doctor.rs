@@ -4,6 +4,7 @@ use engine::{Check, Health};
 use serde_json::json;
 
 use super::Session;
+use super::connect::{self, Standing};
 use super::shared::begin;
 use crate::output::{BAD, BOLD, DIM, GOOD, WARN, count};
 
@@ -22,6 +23,7 @@ pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Resu
     checks.extend(found);
     checks.extend(vectors(session).await);
     checks.push(daemon(session));
+    checks.extend(hosts(session));
     let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
     let code = u8::from(worst == Health::Bad);
     if session.output.json {
@@ -93,6 +95,24 @@ async fn vectors(session: &Session<'_>) -> Option<Check> {
         }
         Err(_) => None,
     }
+}
+
+/// The agents' hosts that are installed here, and whether they call us.
+fn hosts(session: &Session<'_>) -> Option<Check> {
+    let standings = connect::standings(&session.environment).ok()?;
+    let word = |it: &Standing| match it {
+        Standing::Connected => "connected",
+        Standing::InPart => "connected by another version or from another place",
+        Standing::Not => "not connected",
+    };
+    let said: Vec<String> =
+        standings.iter().map(|(host, it)| format!("{} is {}", host.name, word(it))).collect();
+    let of = |wanted: Standing| standings.iter().find(|it| it.1 == wanted).map(|it| it.0.name);
+    let old = of(Standing::InPart);
+    let fix = old.or_else(|| of(Standing::Not)).map(|it| format!("`waylore connect {it}`"));
+    let health = if old.is_some() { Health::Doubtful } else { Health::Good };
+    let detail = if said.is_empty() { "none is here".to_owned() } else { said.join(", ") };
+    Some(Check { name: "hosts".to_owned(), health, detail, fix })
 }
 
 /// Who serves, and what is done in the background.
