@@ -97,6 +97,7 @@ fn hear(input: &[u8]) -> Option<Heard> {
         "tool.execute.after" if has_failed(&value) => failed(&value),
         "tool.execute.after" => touched(&value),
         "tool.error" if !is_rejected(&value) => failed(&value),
+        "step.end" => step(&value),
         "session.end" => Moment::End,
         _ => Moment::Other,
     };
@@ -118,20 +119,37 @@ fn is_rejected(value: &Value) -> bool {
 }
 
 fn touched(value: &Value) -> Moment {
-    let tool = name::tool(value["tool"].as_str().unwrap_or_default());
-    if !matches!(tool, Tool::Read | Tool::Edit | Tool::Write) {
-        return Moment::Other;
-    }
-    let args = &value["args"];
-    let patched = args["patchText"].as_str().map(patch::files).unwrap_or_default();
-    let named = args["filePath"].as_str().map(str::to_owned);
-    let paths: Vec<String> = named.into_iter().chain(patched).collect();
+    let paths = files(&tool(value), &value["args"]);
     if paths.is_empty() { Moment::Other } else { Moment::Touched { paths } }
+}
+
+fn step(value: &Value) -> Moment {
+    let (mut paths, mut searches, mut commands) = (Vec::new(), Vec::new(), Vec::new());
+    for call in value["calls"].as_array().into_iter().flatten() {
+        let (tool, args) = (tool(call), &call["args"]);
+        paths.extend(files(&tool, args));
+        searches.extend(args["pattern"].as_str().filter(|_| tool == Tool::Search).map(cut));
+        commands.extend(args["command"].as_str().filter(|_| tool == Tool::Shell).map(cut));
+    }
+    Moment::Step { paths, searches, commands, refused: None }
+}
+
+fn tool(value: &Value) -> Tool {
+    name::tool(value["tool"].as_str().unwrap_or_default())
+}
+
+/// The files that a tool went over.
+fn files(tool: &Tool, args: &Value) -> Vec<String> {
+    if !matches!(tool, Tool::Read | Tool::Edit | Tool::Write) {
+        return Vec::new();
+    }
+    let patched = args["patchText"].as_str().map(patch::files).unwrap_or_default();
+    args["filePath"].as_str().map(str::to_owned).into_iter().chain(patched).collect()
 }
 
 fn failed(value: &Value) -> Moment {
     Moment::Failed {
-        tool: name::tool(value["tool"].as_str().unwrap_or_default()).slug().into_owned(),
+        tool: tool(value).slug().into_owned(),
         command: value["args"]["command"].as_str().map(str::to_owned),
         answer: cut(value["output"].as_str().unwrap_or_default()),
     }
@@ -218,6 +236,16 @@ mod tests {
                 Failed { tool: "shell", command: Some("make"), answer: "boom" }
                 c2 "tool_call","call_id":"c2","tool":"shell","args":{"command":"make"}}
                 c2! "tool_result","call_id":"c2","tool":"shell","ok":false,"size":4,"excerpt":"boom"}
+            "#]],
+        );
+    }
+
+    #[test]
+    fn a_step_is_all_that_it_called() {
+        check(
+            r#""hook_event_name":"step.end","calls":[{"tool":"read","args":{"filePath":"/p/a.rs"}},{"tool":"grep","args":{"pattern":"total"}},{"tool":"bash","args":{"command":"make"}},{"tool":"other"}]"#,
+            expect![[r#"
+                Step { paths: ["/p/a.rs"], searches: ["total"], commands: ["make"], refused: None }
             "#]],
         );
     }

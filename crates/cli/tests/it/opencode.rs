@@ -76,6 +76,21 @@ fn what_one_session_of_opencode_learned_reaches_the_next() {
         session(&desk, &host, prompt, script)
     });
 
+    // Between two steps, something that is searched for and known is told, once, and not too early.
+    #[cfg(unix)]
+    {
+        desk.run(&["config", "set", "trust.level", "confident"]).ends(0, "it is done");
+        let _running = crate::daemon::Running::start(&desk);
+        let search = || bash("grep -rn 'greet installer name' .");
+        let mut steps = vec![search()];
+        steps.extend((0..5).map(|it| bash(&format!("echo {it}"))));
+        steps.extend([search(), search()]);
+        let asked = session(&desk, &host, "Count to five, please, slowly.", steps);
+        let told = |it: &Value| it["messages"].to_string().matches("keep its name").count();
+        assert_eq!(told(&asked[6]), 0, "too early: {}", asked[6]["messages"]);
+        assert_eq!(told(asked.last().unwrap()), 1, "once: {}", asked.last().unwrap()["messages"]);
+    }
+
     desk.run(&["disconnect", "opencode", "--yes"]).ends(0, "disconnected");
     assert_eq!(text(&settings).as_deref(), Some(SETTINGS), "byte for byte");
     assert_eq!(text(&plugin), None);

@@ -17,7 +17,7 @@ const END = 16 * 1024
 /** So many answers that did not come in time are enough: nothing is asked any more. */
 const TOO_LATE = 2
 let late = 0
-/** Failed calls whose notes are kept in mind. */
+/** Calls whose notes are kept in mind. */
 const MOST = 500
 
 /** Settings of a person and of a project may both name this plugin; one of them speaks. */
@@ -30,10 +30,16 @@ export const Waylore = async ({ directory }) => {
   const begun = new Set()
   const compacted = new Set()
   const parents = new Map()
-  const failed = new Map()
+  /** What is said behind the answer or the error of a call, each time it is read. */
+  const notes = new Map()
 
   const tell = (event, sessionID, more) =>
     ask({ hook_event_name: event, sessionID, parentID: parents.get(sessionID), directory, database, ...more })
+
+  const note = (callID, text) => {
+    if (notes.size >= MOST) notes.delete(notes.keys().next().value)
+    notes.set(callID, text)
+  }
 
   const begin = async (sessionID) => {
     if (begun.has(sessionID)) return ""
@@ -48,9 +54,8 @@ export const Waylore = async ({ directory }) => {
       if (event.type === "session.compacted" && begun.delete(about.sessionID)) compacted.add(about.sessionID)
       if (event.type !== "message.part.updated" || about.part?.type !== "tool") return
       const { callID, sessionID, tool, state } = about.part
-      if (state?.status !== "error" || failed.has(callID)) return
-      if (failed.size >= MOST) failed.delete(failed.keys().next().value)
-      failed.set(callID, tell("tool.error", sessionID, { callID, tool, args: state.input, output: cut(state.error) }))
+      if (state?.status !== "error" || notes.has(callID)) return
+      note(callID, tell("tool.error", sessionID, { callID, tool, args: state.input, output: cut(state.error) }))
     }),
 
     "chat.message": quietly(async ({ sessionID }, { message, parts }) => {
@@ -69,12 +74,20 @@ export const Waylore = async ({ directory }) => {
       if (text && typeof output.output === "string") output.output += "\n" + text
     }),
 
-    // A tool that failed leaves no answer to write into. Its error is read anew before every step.
+    // Runs before every step, on a copy of all that was said. A tool that failed left no answer to write into, and
+    // what is to be said between two steps has no place of its own.
     "experimental.chat.messages.transform": quietly(async (_, { messages }) => {
-      for (const part of messages.flatMap((it) => it.parts)) {
-        if (part.state?.status !== "error") continue
-        const text = await failed.get(part.callID)
-        if (text) part.state.error += "\n" + text
+      const { info, parts } = messages.at(-1) ?? {}
+      const calls = parts?.filter((it) => it.type === "tool" && it.state?.status === "completed") ?? []
+      const last = calls.at(-1)?.callID
+      if (info?.role === "assistant" && last && !notes.has(last)) {
+        const called = calls.map(({ tool, state }) => ({ tool, args: state.input }))
+        note(last, tell("step.end", info.sessionID, { calls: called }))
+      }
+      for (const { callID, state } of messages.flatMap((it) => it.parts)) {
+        const text = await notes.get(callID)
+        if (text && state?.status === "error") state.error += "\n" + text
+        if (text && state?.status === "completed") state.output += "\n" + text
       }
     }),
 
