@@ -42,7 +42,7 @@ impl ShownLog {
         let lines = words.join("\n") + "\n";
         let file = fs::OpenOptions::new().append(true).open(&self.path);
         file.and_then(|mut it| it.write_all(lines.as_bytes())).map_err(io)?;
-        if is_new {
+        if is_new && self.looks_after() {
             self.forget_old();
         }
         Ok(())
@@ -52,6 +52,12 @@ impl ShownLog {
     pub fn clear(&self) {
         // One that is not there is as good as cleared.
         let _ = os::remove(&self.path);
+    }
+
+    /// Whether this session looks after the others: one in sixteen does, for it takes longer than the rest.
+    fn looks_after(&self) -> bool {
+        let name = self.path.file_name().map(|it| it.to_string_lossy().into_owned());
+        name.is_some_and(|it| it.starts_with('0'))
     }
 
     fn forget_old(&self) {
@@ -90,9 +96,10 @@ mod tests {
     fn old_sessions_make_room() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::new(dir.path());
-        for n in 0..SESSIONS + 20 {
+        for n in 0..SESSIONS + 200 {
             ShownLog::of(&data, &n.to_string()).add(&["x".to_owned()]).unwrap();
         }
-        assert_eq!(fs::read_dir(dir.path().join("shown")).unwrap().count(), SESSIONS);
+        let left = fs::read_dir(dir.path().join("shown")).unwrap().count();
+        assert!((SESSIONS..SESSIONS + 100).contains(&left), "{left}");
     }
 }

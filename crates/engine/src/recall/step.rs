@@ -4,6 +4,8 @@
 
 use std::collections::HashSet;
 use std::fs;
+use std::io::{Read, Seek, SeekFrom};
+use std::path::Path;
 
 use model::{
     Envelope, Event, Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Tier, Timestamp,
@@ -61,7 +63,11 @@ pub struct StepOffer {
 
 /// How many journals are looked into for notes, and how much of the end of each.
 const JOURNALS: usize = 16;
-const TAIL: usize = 64 << 10;
+const TAIL: u64 = 64 << 10;
+/// Milliseconds by which the clock of a disk may be behind.
+const SLACK: i64 = 2_000;
+/// What every line with a note holds.
+const RECORD: &str = "\"record\"";
 /// The most that is weighed for one search.
 const PER_SEARCH: u32 = 5;
 /// How a line begins that says how much was said.
@@ -171,13 +177,19 @@ impl Engine {
     /// Notes that were just recorded and are no memories yet. A session that is gone is no reason to
     /// fail.
     fn offer_recorded(&self, acc: &mut Vec<(StepOffer, Offer)>, asked: &StepAsked) {
-        let mut journals = self.journals();
-        let touched = |it: &source::Transcript| fs::metadata(&it.path).and_then(|it| it.modified());
-        journals.sort_by_key(|it| std::cmp::Reverse(touched(it).ok()));
-        for journal in journals.iter().take(JOURNALS) {
-            let bytes = fs::read(&journal.path).unwrap_or_default();
-            let tail = &bytes[bytes.len().saturating_sub(TAIL)..];
-            for line in String::from_utf8_lossy(tail).lines() {
+        // A journal that was not written to since then holds nothing that was recorded since.
+        let since = asked.since.0.saturating_sub(SLACK);
+        let mut journals: Vec<(i64, std::path::PathBuf)> = self
+            .journals()
+            .into_iter()
+            .filter_map(|it| Some((modified(&it.path)?, it.path)))
+            .filter(|it| it.0 >= since)
+            .collect();
+        journals.sort_unstable_by(|a, b| b.cmp(a));
+        for (_, journal) in journals.iter().take(JOURNALS) {
+            let tail = tail_of(journal).unwrap_or_default();
+            let tail = String::from_utf8_lossy(&tail);
+            for line in tail.lines().filter(|it| it.contains(RECORD)) {
                 let Ok(Envelope { id, session, at, event: Event::Record(note) }) =
                     Envelope::read(line)
                 else {
@@ -242,6 +254,21 @@ impl Engine {
         let offer = Offer { ground, kind, confidence, line: line.clone() };
         (StepOffer { ground, word: memory.id.to_string(), line }, offer)
     }
+}
+
+/// When a file was last written to, in milliseconds since the epoch.
+fn modified(path: &Path) -> Option<i64> {
+    let at = fs::metadata(path).and_then(|it| it.modified()).ok()?;
+    i64::try_from(at.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis()).ok()
+}
+
+fn tail_of(path: &Path) -> std::io::Result<Vec<u8>> {
+    let mut file = fs::File::open(path)?;
+    let length = file.metadata()?.len();
+    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
+    let mut res = Vec::new();
+    file.take(TAIL).read_to_end(&mut res)?;
+    Ok(res)
 }
 
 /// No vectors, no models: there is no time.
