@@ -77,7 +77,7 @@ pub use ::graph::{
     Chunk, Coverage as ModuleCoverage, DefKind, EdgeKind, How, Module, Neighbour, Symbol, Tool,
     ToolKind,
 };
-pub use ::recall::decide::{Ground, Withheld};
+pub use ::recall::decide::{FIRST_STEP, Ground, Withheld};
 pub use ::recall::{
     Class, Factors, PaidBy, Path, Pipeline, Purpose, Silence, Stage, Trace, Verdict, Without,
     frame, tokens,

@@ -9,8 +9,8 @@ use engine::{
     Without,
 };
 use model::{
-    Envelope, Event, MemoryId, Phase, ProjectPath, RecordedNote, SessionEnd, Timestamp, Validation,
-    fingerprint,
+    Envelope, Event, MemoryId, Phase, ProjectPath, RecordedNote, SessionEnd, Tier, Timestamp,
+    Validation, fingerprint,
 };
 use serde::Deserialize;
 use serde_json::{Value, json};
@@ -139,7 +139,7 @@ impl Daemon {
         if !telling.text.is_empty() {
             return Ok(Some(telling.text));
         }
-        let Some(asked) = step else { return Ok(None) };
+        let Some(asked) = step.filter(may_be_said) else { return Ok(None) };
         let context = engine.context_step(&asked).await?;
         engine.said_at_step(&asked, &context)?;
         Ok((!context.text.is_empty()).then_some(context.text))
@@ -332,7 +332,7 @@ impl Daemon {
             searches: ask.searches.clone(),
             since: Timestamp((self.config.now)().0 - RECENT),
         };
-        if engine.closed {
+        if engine.closed || !may_be_said(&asked) {
             return Ok(json!({ "text": "", "memories": [] }));
         }
         let context = engine.context_step(&asked).await?;
@@ -422,6 +422,12 @@ fn occasion(
     };
     let ContextAsk { task, budget, modules, report, .. } = ask;
     Ok(Occasion { task, files, budget, modules, report, ..base })
+}
+
+/// Whether anything is ever said at such a step; where not, nothing is looked for.
+fn may_be_said(asked: &StepAsked) -> bool {
+    let is_late_enough = asked.number >= engine::FIRST_STEP;
+    is_late_enough && asked.level.row().proactive.contains(&Tier::Step)
 }
 
 /// Files as a program names them, as those of the project; one outside of it is refused.
