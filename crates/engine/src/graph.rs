@@ -1,6 +1,7 @@
 //! The code graph of the project: kept up to date, and asked.
 
 mod ask;
+mod follow;
 mod history;
 mod index;
 mod keep;
@@ -10,6 +11,7 @@ mod plan;
 mod refine;
 
 pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
+pub use follow::FollowedUp;
 pub use history::HistoryRead;
 pub use index::{CodeWatch, Indexed};
 pub use live::Pass;

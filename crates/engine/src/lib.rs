@@ -38,8 +38,8 @@ mod settings;
 mod upkeep;
 
 pub use crate::graph::{
-    CodeWatch, Dependency, Freshness, HistoryRead, Impact, Indexed, Link, MapEdit, MappedModule,
-    Mention, ModuleMap, Pass, Refined, Route, read_index,
+    CodeWatch, Dependency, FollowedUp, Freshness, HistoryRead, Impact, Indexed, Link, MapEdit,
+    MappedModule, Mention, ModuleMap, Pass, Refined, Route, read_index,
 };
 pub use admit::{Admitted, OnSecret};
 pub use agent::{AgentNote, AgentSession, Noted};

@@ -12,9 +12,11 @@ mod search;
 mod text;
 
 mod assemble;
+mod at_hand;
 mod attend;
 mod by_file;
 mod context;
+mod excerpt;
 mod fate;
 mod likeness;
 mod pipeline;

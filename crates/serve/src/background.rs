@@ -242,7 +242,8 @@ async fn work(
             Ok(0)
         }
         Task::Index if engine.is_indexed() => {
-            engine.index_code(progress, 1).await?;
+            let indexed = engine.index_code(progress, 1).await?;
+            engine.follow_up(&indexed, progress).await?;
             Ok(0)
         }
         Task::Index => Ok(0),

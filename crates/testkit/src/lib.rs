@@ -25,7 +25,7 @@
 //! | `set KEY VALUE` · `unset KEY` · `settings` | |
 //! | `live N` · `days N` | days with sessions in them · days away |
 //! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | the world itself |
-//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `aged PATH DAYS` · `index` · `commit` · `branch NAME` · `merge NAME` | files and their history |
+//! | `write PATH [TEXT] [--times N]` · `delete PATH` · `aged PATH DAYS` · `index` · `follow` · `commit` · `branch NAME` · `merge NAME` | files and their history |
 //! | `damage ID` · `smuggle [like parcel] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a text · keeps one, past the engine |
 //! | `litter [--user] NAME` · `look NAME` | a stranger's file in the data folder · whether it is still there |
 //!

@@ -28,7 +28,7 @@ const VERBS: &[(&str, Verb)] = &[
     ("rules", carry::rules),
     ("maintain", upkeep::maintain), ("backup", upkeep::backup), ("backups", upkeep::backups),
     ("restore-backup", upkeep::restore_backup), ("set", upkeep::set), ("unset", upkeep::set),
-    ("index", upkeep::index), ("at", stage::at), ("live", stage::live), ("damage", stage::damage),
+    ("index", upkeep::index), ("follow", upkeep::follow), ("at", stage::at), ("live", stage::live), ("damage", stage::damage),
     ("smuggle", carry::smuggle), ("litter", stage::litter), ("look", stage::look),
 ];
 

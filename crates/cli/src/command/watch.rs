@@ -2,20 +2,21 @@
 
 use std::time::Instant;
 
-use engine::{CodeWatch, Pass, Progress};
+use engine::{CodeWatch, Engine, FollowedUp, Pass, Progress};
 use serde_json::json;
 
 use super::Session;
 use super::index::{all_cores, said};
 use crate::interrupt::stoppable;
-use crate::output::Output;
+use crate::output::{Output, count};
 use crate::ticker::Ticker;
 use crate::wire;
 
 /// Follow the project's code: read what changes, until Ctrl-C
 ///
 /// Reads everything that is new, like `index`, and then whatever changes, half a second after it did.
-/// Prints a line each time something did. Others may ask and index meanwhile.
+/// Prints a line each time something did. New commits are read and modules found again with it. Others
+/// may ask and index meanwhile.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
     /// How many threads read at once [default: all cores]
@@ -31,12 +32,13 @@ pub(crate) async fn run(args: WatchArgs, session: &mut Session<'_>) -> anyhow::R
         progress.stop();
         stop.stop();
     };
-    stoppable(follow(&mut watch, &progress, out), end).await?;
+    stoppable(follow(&mut session.engine, &mut watch, &progress, out), end).await?;
     out.say("no longer watching");
     Ok(0)
 }
 
 async fn follow(
+    engine: &mut Engine,
     watch: &mut CodeWatch,
     progress: &Progress,
     out: &Output,
@@ -52,6 +54,9 @@ async fn follow(
         if is_first || !pass.read.is_empty() || !pass.gone.is_empty() {
             let took = is_first.then(|| start.elapsed());
             tell(&pass, took, out);
+        }
+        if is_first || !pass.read.is_empty() || !pass.gone.is_empty() {
+            tell_more(engine.follow_up(&pass.indexed, progress).await?, out);
         }
         let now = watch.trouble().map(str::to_owned);
         if now != trouble
@@ -78,6 +83,15 @@ fn tell(pass: &Pass, took: Option<std::time::Duration>, out: &Output) {
     match took {
         Some(took) => out.line(&said(&pass.indexed, took)),
         None => out.line(&news(pass)),
+    }
+}
+
+fn tell_more(done: FollowedUp, out: &Output) {
+    let commits = (done.n_commits > 0).then(|| count(done.n_commits, "new commit", "new commits"));
+    let modules = done.n_modules.map(|it| count(it, "module", "modules"));
+    let parts: Vec<String> = [commits, modules].into_iter().flatten().collect();
+    if !parts.is_empty() {
+        out.say(&parts.join(", "));
     }
 }
 

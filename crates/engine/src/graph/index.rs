@@ -17,6 +17,8 @@ pub struct Indexed {
     /// Files that were parsed, and their bytes.
     pub n_read: usize,
     pub n_bytes: u64,
+    /// Of those, the ones that were not there before.
+    pub n_new: usize,
     pub n_gone: usize,
     /// Files whose edges were found anew.
     pub n_resolved: usize,

@@ -194,6 +194,7 @@ fn taken(part: Vec<Due>, read: Vec<Read>, passed: &mut PassedOver, res: &mut Pas
         let Due { path, stamp: Stamp { size, modified }, known } = due;
         match read {
             Read::Fresh(fresh) => {
+                res.indexed.n_new += usize::from(known.is_none());
                 res.read.push(path.clone());
                 res.indexed.n_bytes += fresh.n_bytes;
                 let hash = fresh.hash.to_vec();

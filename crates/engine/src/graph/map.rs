@@ -13,6 +13,7 @@ use ::graph::{Module, Tool, ToolKind, decode_module};
 use store::GraphStore;
 
 pub use edits::MapEdit;
+pub(super) use survey::is_site;
 
 use crate::{Engine, Error};
 

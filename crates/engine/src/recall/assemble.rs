@@ -26,6 +26,9 @@ const REPORT: usize = 1_200;
 /// Stands before the errors to expect.
 const EXPECTED: &str = "What failed in earlier sessions here, command and answer:";
 
+/// Stands before what is said of the project itself.
+const MAPPED: &str = "This project, as its files say:";
+
 /// A memory that may be shown.
 struct Entry {
     hit: Hit,
@@ -97,7 +100,9 @@ impl Engine {
         pool: Pool,
     ) -> Context {
         let budget = occasion.budget.unwrap_or(phase::row(occasion.phase).budget);
-        let outlook = Outlook::of(&pool.outlook, budget);
+        let outlook = Extra::of(EXPECTED, &pool.outlook, budget / 2);
+        let lines: Vec<&str> = pool.excerpt.iter().map(|it| it.line.as_str()).collect();
+        let excerpt = Extra::of(MAPPED, &lines.join("\n"), budget / 5);
         let items: Vec<Item> = groups
             .iter()
             .zip(0..)
@@ -114,7 +119,7 @@ impl Engine {
         let foot = foot(&occasion.report);
         let brief = Brief {
             phase: occasion.phase,
-            budget: budget - outlook.cost,
+            budget: budget - outlook.cost - excerpt.cost,
             head: frame::HEAD,
             foot: &foot,
             duplicate: likeness.duplicate(),
@@ -157,10 +162,24 @@ impl Engine {
             left_out.extend(groups[*key as usize].iter().map(|it| (it.hit.clone(), why)));
         }
         left_out.sort_by(|a, b| by_score(&a.0, &b.0));
-        let Pool { class, verdict, notices, .. } = Pool { left_out: Vec::new(), ..pool };
-        let (text, phase) = (outlook.added_to(packed.text), occasion.phase);
-        let (used, outlook) = (tokens(&text), outlook.lines);
-        Context { text, used, budget, phase, outlook, placed, left_out, class, verdict, notices }
+        let Pool { class, verdict, notices, excerpt: told, .. } =
+            Pool { left_out: Vec::new(), ..pool };
+        let told = told.into_iter().filter(|_| excerpt.cost > 0).map(|it| it.word).collect();
+        let text = outlook.added_to(excerpt.added_to(packed.text));
+        let (used, outlook, phase) = (tokens(&text), outlook.lines, occasion.phase);
+        Context {
+            text,
+            used,
+            budget,
+            phase,
+            outlook,
+            told,
+            placed,
+            left_out,
+            class,
+            verdict,
+            notices,
+        }
     }
 
     /// The members of a group as they are shown.
@@ -208,23 +227,24 @@ impl Engine {
     }
 }
 
-/// The errors to expect, on their way into a block.
-struct Outlook {
+/// Something that is no memory, on its way into a block: the errors to expect, the map.
+struct Extra {
+    title: &'static str,
     lines: String,
     /// The most tokens it takes, the block around it included.
     cost: u32,
 }
 
-impl Outlook {
-    /// What does not leave half of the budget to memories is not told.
-    fn of(lines: &str, budget: u32) -> Self {
+impl Extra {
+    /// What would take more than `most` tokens is not told: the budget is there for memories.
+    fn of(title: &'static str, lines: &str, most: u32) -> Self {
         let lines: Vec<String> = lines.lines().map(frame::neutral).collect();
         let lines = lines.join("\n");
-        let cost = tokens(&format!("{}\n{EXPECTED}\n{lines}\n{}\n", frame::HEAD, frame::FOOT));
-        if lines.is_empty() || cost > budget / 2 {
-            return Self { lines: String::new(), cost: 0 };
+        let cost = tokens(&format!("{}\n{title}\n{lines}\n{}\n", frame::HEAD, frame::FOOT));
+        if lines.is_empty() || cost > most {
+            return Self { title, lines: String::new(), cost: 0 };
         }
-        Self { lines, cost }
+        Self { title, lines, cost }
     }
 
     fn added_to(&self, block: String) -> String {
@@ -232,7 +252,7 @@ impl Outlook {
             return block;
         }
         let before = block.trim_end().strip_suffix(frame::FOOT).unwrap_or(frame::HEAD);
-        format!("{}\n{EXPECTED}\n{}\n{}", before.trim_end(), self.lines, frame::FOOT)
+        format!("{}\n{}\n{}\n{}", before.trim_end(), self.title, self.lines, frame::FOOT)
     }
 }
 

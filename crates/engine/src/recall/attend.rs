@@ -15,6 +15,7 @@ use store::{SessionRow, SightingRow, Store};
 
 use super::ask::PassedOver;
 use super::assemble::is_trusted;
+use super::at_hand;
 use super::by_file::Warned;
 use super::context::{Context, Occasion, Omitted};
 use crate::learn::uses::stamped;
@@ -176,7 +177,9 @@ impl Engine {
         shown: &HashSet<String>,
     ) -> Result<Telling, Error> {
         let outlook = occasion.outlook && !shown.contains(OUTLOOK);
-        let occasion = Occasion { already_shown: ids(shown), outlook, ..occasion.clone() };
+        let (around, told) = (at_hand::at_hand(shown), shown.clone());
+        let already_shown = ids(shown);
+        let occasion = Occasion { already_shown, outlook, told, around, ..occasion.clone() };
         let context = self.context_start(&occasion).await?;
         let silence = context.text.is_empty().then_some(Silence::Nothing);
         let (text, words) = (context.text.clone(), self.words_of(&context));
@@ -212,7 +215,9 @@ impl Engine {
         let lines: Vec<String> = said.iter().map(|it| self.told(&it.memory)).collect();
         let words = said.iter().flat_map(|it| self.noted(it.memory.id)).collect();
         let warned = Some(Warned { said, left_out });
-        Ok(Telling { warned, ..Telling::of(&lines, words) })
+        let mut telling = Telling { warned, ..Telling::of(&lines, words) };
+        telling.words.extend(at_hand::noted(files, shown, self.now));
+        Ok(telling)
     }
 
     /// What is kept of a memory that is shown: that it was, and when, so that its use can be told.

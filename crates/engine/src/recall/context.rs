@@ -12,6 +12,7 @@ use recall::{
 use store::{Filter, WARNING_KINDS};
 
 use super::ask::{Because, Hit, PassedOver, Question};
+use super::excerpt::Told;
 use crate::{Engine, Error, Shown};
 
 /// What a context is wanted for.
@@ -34,6 +35,10 @@ pub struct Occasion {
     pub general: bool,
     /// What failed in earlier sessions is told as well, when nobody said what is to be done.
     pub outlook: bool,
+    /// What the session has heard that is no memory, word for word.
+    pub told: HashSet<String>,
+    /// Files the session went over: what is remembered next to them is likelier.
+    pub around: Vec<ProjectPath>,
     /// The modules the task is about.
     pub modules: Vec<String>,
     /// The stage of a pipeline that asks; its sections are what the text is divided into.
@@ -59,6 +64,8 @@ impl Occasion {
             already_shown: HashSet::new(),
             general: false,
             outlook: true,
+            told: HashSet::new(),
+            around: Vec::new(),
             modules: Vec::new(),
             pipeline: None,
             report: String::new(),
@@ -84,6 +91,8 @@ pub struct Context {
     pub phase: Phase,
     /// The errors to expect here, as they stand in the text; empty when there are none to tell.
     pub outlook: String,
+    /// What stands there of the module map, as words that say it was told.
+    pub told: Vec<String>,
     /// In the order of the text.
     pub placed: Vec<Placement>,
     /// Best first.
@@ -140,6 +149,7 @@ pub(super) struct Pool {
     pub(super) verdict: Verdict,
     pub(super) notices: Vec<String>,
     pub(super) outlook: String,
+    pub(super) excerpt: Vec<Told>,
 }
 
 /// How many hits of a question are candidates.
@@ -171,6 +181,7 @@ impl Engine {
         if occasion.outlook && occasion.task.trim().is_empty() {
             pool.outlook = self.outlook().await?;
         }
+        pool.excerpt = self.excerpt(occasion).await?;
         self.assemble(occasion, Purpose::Start, pool).await
     }
 
@@ -192,7 +203,7 @@ impl Engine {
         let kind = kind.map(|it| it.slug().to_owned());
         let question = Question {
             text: text.to_owned(),
-            files: occasion.files.clone(),
+            files: [occasion.files.as_slice(), &occasion.around].concat(),
             filter: Filter { kind, ..live(ASKED) },
             reach: None,
             phase: Some(occasion.phase),
@@ -210,7 +221,8 @@ impl Engine {
             }
         }
         let (class, verdict, notices) = (Some(answer.class), answer.verdict, answer.notices);
-        Ok(Pool { hits, left_out, class, verdict, notices, outlook: String::new() })
+        let (outlook, excerpt) = (String::new(), Vec::new());
+        Ok(Pool { hits, left_out, class, verdict, notices, outlook, excerpt })
     }
 
     /// Memories that pass any of the filters, weighed as if all were equally relevant.
@@ -260,7 +272,7 @@ impl Pool {
     pub(super) fn of(hits: Vec<Hit>) -> Self {
         let (left_out, notices) = (Vec::new(), Vec::new());
         let (class, verdict, outlook) = (None, Verdict::Open, String::new());
-        Self { hits, left_out, class, verdict, notices, outlook }
+        Self { hits, left_out, class, verdict, notices, outlook, excerpt: Vec::new() }
     }
 }
 

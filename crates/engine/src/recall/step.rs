@@ -143,9 +143,18 @@ impl Engine {
 
     /// What is known about something that is being searched for by words: an answer, or nothing.
     pub async fn by_pattern(&self, pattern: &str) -> Result<Vec<Shown>, Error> {
+        self.by_pattern_near(pattern, &[]).await
+    }
+
+    /// The same, with files at hand.
+    async fn by_pattern_near(
+        &self,
+        pattern: &str,
+        files: &[ProjectPath],
+    ) -> Result<Vec<Shown>, Error> {
         let question = Question {
             text: pattern.to_owned(),
-            files: Vec::new(),
+            files: files.to_vec(),
             filter: live(PER_SEARCH),
             reach: None,
             phase: Some(Phase::Implement),
@@ -217,7 +226,7 @@ impl Engine {
         asked: &StepAsked,
     ) -> Result<(), Error> {
         for search in asked.searches.iter().filter(|it| !it.trim().is_empty()) {
-            for it in self.by_pattern(search).await? {
+            for it in self.by_pattern_near(search, &asked.files).await? {
                 acc.push(self.offer(Ground::Known, &it));
             }
         }
@@ -232,7 +241,8 @@ impl Engine {
         if asked.task.trim().is_empty() || asked.touched.is_empty() {
             return Ok(());
         }
-        let occasion = Occasion { without: by_words(), ..Occasion::of(Phase::Implement) };
+        let (without, around) = (by_words(), asked.files.clone());
+        let occasion = Occasion { without, around, ..Occasion::of(Phase::Implement) };
         let pool = self.related(&asked.task, Some(Kind::WorkflowRecipe), &occasion).await?;
         let mut hits = pool.hits;
         hits.retain(|it| holds_most(&it.shown.memory, &asked.task));

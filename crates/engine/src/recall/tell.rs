@@ -3,6 +3,7 @@
 use model::{Group, MemoryId, Tier};
 use store::Milestone;
 
+use super::at_hand::at_hand;
 use super::attend::{OUTLOOK, ids};
 use super::context::{Context, Occasion};
 use crate::{Engine, Error};
@@ -36,7 +37,8 @@ impl Engine {
     fn unheard(&self, session: &str, occasion: Occasion) -> Occasion {
         let shown = self.shown_log(session).read();
         let outlook = occasion.outlook && !shown.contains(OUTLOOK);
-        Occasion { already_shown: ids(&shown), outlook, ..occasion }
+        let (already_shown, around) = (ids(&shown), at_hand(&shown));
+        Occasion { already_shown, outlook, around, told: shown, ..occasion }
     }
 
     /// Notes that a session has heard what is in a context.
@@ -62,7 +64,7 @@ impl Engine {
     pub(super) fn words_of(&self, context: &Context) -> Vec<String> {
         let ids = context.placed.iter().flat_map(|it| self.noted(it.hit.shown.memory.id));
         let outlook = (!context.outlook.is_empty()).then(|| OUTLOOK.to_owned());
-        ids.chain(outlook).collect()
+        ids.chain(outlook).chain(context.told.iter().cloned()).collect()
     }
 
     /// The group of a session; all are told everything while nothing is on trial, and so is whoever asks

@@ -298,3 +298,39 @@ fn what_a_person_kept_out_of_the_project_stays_out() {
         "#]],
     );
 }
+
+#[test]
+fn the_map_follows_the_code_and_is_told_to_whom_it_helps() {
+    check(
+        r"
+            write Makefile test:\n\tcargo test\n
+            write pay/charge.py def charge():\n    pass\n
+            write login/token.py def token():\n    pass\n
+            write shelf/stock.py def stock():\n    pass\n
+            git main
+            commit
+            follow
+            follow
+            write pay/charge.py def charge():\n    return 1\n
+            follow
+            commit
+            follow
+            write mail/send.py def send():\n    pass\n
+            follow
+            context
+            context make login quicker
+            context what is the capital of Mongolia
+        ",
+        expect![[r#"
+            1 new commits, modules: 1
+            0 new commits, modules: as before
+            0 new commits, modules: as before
+            1 new commits, modules: 1
+            0 new commits, modules: 1
+            This project, as its files say:
+            commands: test `make test`
+            nothing
+            nothing
+        "#]],
+    );
+}

@@ -35,7 +35,7 @@ pub(super) async fn search(call: Call<'_>) -> Result<Said, Wrong> {
         filter.file = Some(path(engine, &file)?);
     }
     let (phase, purpose, without) = (None, Purpose::Search, Without::default());
-    let files = Vec::new();
+    let files: Vec<model::ProjectPath> = filter.file.iter().cloned().collect();
     let question =
         Question { text: given.query, files, filter, reach: None, phase, purpose, without };
     let answer = engine.recall(&question).await?;

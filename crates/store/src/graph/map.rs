@@ -51,6 +51,20 @@ impl GraphStore {
             .await
     }
 
+    /// The map without the files of its modules.
+    pub async fn map_outline(&self) -> Result<MapRows, Error> {
+        self.workers
+            .run(|db| {
+                db.view(|db| {
+                    let modules = db.select(&MODULES, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+                    let tools =
+                        db.select(&TOOLS, &[], |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?)))?;
+                    Ok(MapRows { modules, members: Vec::new(), tools })
+                })
+            })
+            .await
+    }
+
     /// Keeps a map in the place of the last one.
     pub async fn keep_map(&self, rows: MapRows) -> Result<(), Error> {
         self.workers.run(move |db| db.transaction(|db| keep(db, &rows))).await

@@ -64,6 +64,18 @@ pub(super) fn set(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result
     world.with(async |engine| engine.set(&key, value.as_deref()).await)
 }
 
+/// Indexes, and brings history and map up to date where that changes them.
+pub(super) fn follow(world: &mut World, _: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+    let progress = engine::Progress::default();
+    let done = world.with(async |engine| {
+        let indexed = engine.index_code(&progress, 1).await?;
+        engine.follow_up(&indexed, &progress).await
+    })?;
+    let modules = done.n_modules.map_or("as before".to_owned(), |it| it.to_string());
+    acc.push(format!("{} new commits, modules: {modules}", done.n_commits));
+    Ok(())
+}
+
 pub(super) fn index(world: &mut World, _: &Line, _: &mut Vec<String>) -> Result<(), Error> {
     let progress = engine::Progress::default();
     world.with(async |engine| engine.index_code(&progress, 1).await).map(|_| ())

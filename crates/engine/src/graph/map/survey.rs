@@ -61,19 +61,22 @@ impl Engine {
     }
 }
 
-/// Source files with what they refer to. Manifests are files of the index, too, but no part of a module.
+/// Whether a file of the index is part of a module. Manifests are files of the index, too, but no part.
+pub(in crate::graph) fn is_site(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let is_manifest =
+        model::words::extension(name) == Some("json") || MANIFESTS.iter().any(|it| it.0 == name);
+    language(path).is_some() && !is_manifest
+}
+
+/// Source files with what they refer to.
 fn sites(
     stamps: &[GraphStamp],
     links: &[(u32, u32, u32)],
     ties: &[TiesRow],
     worked: &Worked,
 ) -> Vec<MapSite> {
-    let is_manifest = |path: &str| {
-        let name = path.rsplit('/').next().unwrap_or(path);
-        model::words::extension(name) == Some("json") || MANIFESTS.iter().any(|it| it.0 == name)
-    };
-    let mut stamps: Vec<&GraphStamp> =
-        stamps.iter().filter(|it| language(&it.path).is_some() && !is_manifest(&it.path)).collect();
+    let mut stamps: Vec<&GraphStamp> = stamps.iter().filter(|it| is_site(&it.path)).collect();
     stamps.sort_unstable_by(|a, b| a.path.cmp(&b.path));
     let by_id: HashMap<u32, usize> = stamps.iter().enumerate().map(|it| (it.1.id, it.0)).collect();
     let by_path: HashMap<&str, usize> =
