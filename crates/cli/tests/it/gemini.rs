@@ -83,7 +83,8 @@ fn what_one_session_of_gemini_learned_reaches_the_next() {
     let read = ("read_file", json!({ "file_path": file }));
     let edit = json!({ "file_path": file, "old_string": "hello", "new_string": "hi", "instruction": "say hi" });
     let first = vec![read.clone(), ("replace", edit), run(MISTAKE), run(REMEDY), run(COMMIT)];
-    let again = vec![read, run("git show --no-stat HEAD~0")];
+    let ask = ("mcp_waylore_search_memory", chat::question());
+    let again = vec![read, run("git show --no-stat HEAD~0"), ask];
     chat::learned_and_told(&desk, first, again, &|prompt, script| {
         session(&desk, &host, prompt, script)
     });
