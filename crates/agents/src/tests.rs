@@ -203,9 +203,9 @@ fn what_gemini_adds_for_hooks_and_tools_is_no_word_of_a_person() {
     let set = r#"{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}"#;
     let said = r#"{"id":"u1","type":"user","content":[{"text":"<hook_context>a note</hook_context>\n\nfix it"},{"text":"<hook_context>another</hook_context>"}]}"#;
     let ran = r#"{"id":"g1","type":"gemini","content":"","toolCalls":[{"id":"t1","name":"run_shell_command","args":{"command":"make"},"status":"success","result":[{"functionResponse":{"response":{"output":"<untrusted_context>\nOutput: boom\nExit Code: 3\n</untrusted_context>\n\n<hook_context>a note</hook_context>"}}}]}]}"#;
-    let sent = r#"{"id":"u2","type":"user","content":[{"functionResponse":{"response":{"output":"Output: boom"}}}]}"#;
+    let passed_on = r#"{"id":"u2","type":"user","content":[{"functionResponse":{"response":{"output":"Output: boom"}}}]}"#;
     check(
-        &format!("{head}\n{set}\n{said}\n{ran}\n{sent}\n"),
+        &format!("{head}\n{set}\n{said}\n{ran}\n{passed_on}\n"),
         expect![[r#"
             start gemini in 
             user fix it
