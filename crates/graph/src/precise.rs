@@ -234,7 +234,12 @@ fn name_of(symbol: &str) -> Option<&str> {
     if is_local(symbol) {
         return None;
     }
-    let symbol = symbol.trim_end_matches(['.', '#', '/', ':', '!']);
+    // Members of unnamed objects are numbered: `black0:`.
+    let symbol = match symbol.strip_suffix(':') {
+        Some(numbered) => numbered.trim_end_matches(|it: char| it.is_ascii_digit()),
+        None => symbol,
+    };
+    let symbol = symbol.trim_end_matches(['.', '#', '/', '!']);
     let symbol = match symbol.strip_suffix(')') {
         Some(inner) => inner.rsplit_once('(')?.0,
         None => symbol,
@@ -243,4 +248,24 @@ fn name_of(symbol: &str) -> Option<&str> {
     let start = symbol.rfind(|it| !is_word(it)).map_or(0, |it| it + 1);
     let name = symbol.get(start..)?;
     (!name.is_empty() && name != "__init__").then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_symbol_names_what_stands_in_the_text() {
+        let names = [
+            ("scip-typescript npm p 1 src/`a.ts`/run().", Some("run")),
+            ("scip-typescript npm p 1 src/`a.ts`/Shape#area.", Some("area")),
+            ("scip-typescript npm p 1 src/`a.ts`/black0:", Some("black")),
+            ("scip-typescript npm p 1 src/`a.ts`/level12:", Some("level")),
+            ("scip-typescript npm p 1 src/`a.ts`/", None),
+            ("local 3", None),
+        ];
+        for (symbol, name) in names {
+            assert_eq!(name_of(symbol), name, "{symbol}");
+        }
+    }
 }

@@ -171,6 +171,16 @@ impl Resolver<'_> {
         {
             return None;
         }
+        // What a Rust path leads through in small letters is a module, which has no methods.
+        let path = match entry.facts.terms[of as usize] {
+            Term::Name(word) => Some(word),
+            Term::Import(it) => Some(entry.facts.imports[it as usize].local),
+            _ => None,
+        };
+        let is_module = |it| self.word(entry, it).starts_with(char::is_lowercase);
+        if entry.facts.lang == crate::Lang::Rust && path.is_some_and(is_module) {
+            return None;
+        }
         // Something is known of the value, and it has no such member.
         if self.eval(here, of, false) != Value::Unknown {
             return None;

@@ -84,10 +84,15 @@ impl Resolver<'_> {
     ) -> Found {
         let entry = self.lens.entry(at.file);
         let own = entry.member(Some(at.def), name, want);
-        let is_announced = |it: u32| entry.facts.defs[it as usize].flags.has(Flags::DECLARATION);
-        // A member that is only announced here may be defined elsewhere.
+        // A member that is only announced here may be defined elsewhere, and what is called is a method
+        // before it is a field of the same name.
+        let may_be_other = |it: u32| {
+            let def = &entry.facts.defs[it as usize];
+            let is_called = want.args != crate::sketch::ANY_NUMBER;
+            def.flags.has(Flags::DECLARATION) || (is_called && def.kind == crate::DefKind::Field)
+        };
         let added = match own {
-            Some(it) if !is_announced(it) => Found::Nothing,
+            Some(it) if !may_be_other(it) => Found::Nothing,
             _ => self.added(at, name, want, how),
         };
         if !added.is_nothing() {

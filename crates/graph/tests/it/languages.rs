@@ -304,3 +304,25 @@ class User { private Log $log; function save(Log $other): void { $this->log->wri
         "]],
     );
 }
+
+#[test]
+fn a_rust_call_means_the_method_and_a_module_has_none() {
+    check(
+        "
+== Cargo.toml
+[package]
+name = \"app\"
+== src/lib.rs
+pub struct Buf { filled: usize }
+impl Buf {
+    pub fn filled(&self) -> usize { self.filled }
+    fn with_current(&self) {}
+}
+pub fn read(buf: &Buf) -> usize { buf.filled() }
+pub fn go() { context::with_current(); }
+",
+        expect![[r#"
+            src/lib.rs:read calls src/lib.rs:Buf.filled (type)
+        "#]],
+    );
+}
