@@ -64,6 +64,11 @@ pub(crate) fn strict(text: &str) -> String {
     String::from_utf8(res).unwrap_or_default()
 }
 
+/// Whether a text holds nothing, as JSON has it: a form feed is something, and not JSON.
+pub(crate) fn is_blank(text: &str) -> bool {
+    text.trim_matches([' ', '\t', '\n', '\r']).is_empty()
+}
+
 /// The text with blanks in place of comments.
 fn bare(text: &str) -> String {
     let mut res = text.as_bytes().to_vec();

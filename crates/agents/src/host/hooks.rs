@@ -22,7 +22,7 @@ pub(super) fn with(settings: &str, entries: &[(&str, Value)]) -> Result<String, 
         return Ok(settings.to_owned());
     }
     let mut text = without(settings)?;
-    if text.trim().is_empty() {
+    if spans::is_blank(&text) {
         "{}\n".clone_into(&mut text);
     }
     for (event, entry) in entries {
@@ -46,7 +46,7 @@ pub(super) fn without(settings: &str) -> Result<String, Unfit> {
 }
 
 fn parse(settings: &str) -> Result<Value, Unfit> {
-    if settings.trim().is_empty() {
+    if spans::is_blank(settings) {
         return Ok(json!({}));
     }
     let value: Value =

@@ -10,7 +10,7 @@ use super::servers::Format;
 use super::{Base, FilePlace, Host, SettingsFile, Setup, Speech, Unfit, servers};
 use crate::heard::{EVENT, Heard, Moment, cut};
 use crate::log::Log;
-use crate::{name, patch};
+use crate::{name, patch, spans};
 
 const NAME: &str = "opencode";
 
@@ -79,7 +79,7 @@ fn without_plugin(text: &str) -> Result<String, Unfit> {
 
 fn with_server(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
     let server = json!({ "type": "local", "command": [setup.program, "mcp"], "enabled": true });
-    let settings = if settings.trim().is_empty() { FRESH } else { settings };
+    let settings = if spans::is_blank(settings) { FRESH } else { settings };
     servers::with_in(Format::Commented, settings, SERVERS, &server)
 }
 

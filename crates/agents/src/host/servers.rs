@@ -74,7 +74,7 @@ fn parse(format: Format, settings: &str, list: &'static str) -> Result<Value, Un
         Format::Json => settings.to_owned(),
         Format::Commented => spans::strict(settings),
     };
-    if text.trim().is_empty() {
+    if spans::is_blank(&text) {
         return Ok(json!({}));
     }
     let value: Value =
@@ -145,7 +145,7 @@ mod tests {
         let taken = "{\"mcpServers\": {\"waylore\": {\"command\": \"/usr/bin/other\"}}}";
         assert_eq!(registered(taken, "/bin/waylore"), Err(Unfit::NameTaken));
         assert_eq!(unregistered(taken).unwrap(), taken);
-        for odd in ["[]", "{", "{\"mcpServers\": []}"] {
+        for odd in ["[]", "{", "\u{c}", "{\"mcpServers\": []}"] {
             assert!(registered(odd, "/bin/waylore").is_err(), "{odd}");
         }
     }
