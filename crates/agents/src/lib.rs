@@ -44,7 +44,7 @@ pub use host::{
     Version, host, read_version,
 };
 pub use log::{Counts, session_id};
-pub use opencode::{MessageRow, PartRow, SessionRow, read_rows};
+pub use opencode::{MessageRow, PartRow, RowReader, SessionRow};
 pub use path::Root;
 pub use reader::{Origin, Reader};
 pub use rules::{RULE_FILES, RuleFile, Statement, rule_file, statements};

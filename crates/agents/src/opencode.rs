@@ -27,46 +27,60 @@ pub struct MessageRow {
 #[derive(Clone, Debug)]
 pub struct PartRow {
     pub id: String,
-    pub message: String,
     /// The `data` column.
     pub data: String,
 }
 
-/// The events of one session. Messages and parts are in the order they were made.
-pub fn read_rows(
-    project: Option<&str>,
-    session: &SessionRow,
-    messages: &[MessageRow],
-    parts: &[PartRow],
-) -> (Vec<Envelope>, Counts) {
-    let mut log = Log::new("opencode", project.map(str::to_owned), session.id.clone());
-    log.at(Some(session.created));
-    let host = session.parent.as_deref().unwrap_or(&session.id);
-    let subagent = session.parent.as_ref().map(|_| session.id.as_str());
-    log.start(Some(host), subagent, &session.directory);
-    for row in messages {
+/// Reads one session, message by message, in the order they were made.
+pub struct RowReader {
+    log: Log,
+}
+
+impl RowReader {
+    pub fn new(project: Option<&str>, session: &SessionRow) -> Self {
+        let mut log = Log::new("opencode", project.map(str::to_owned), session.id.clone());
+        log.at(Some(session.created));
+        let host = session.parent.as_deref().unwrap_or(&session.id);
+        let subagent = session.parent.as_ref().map(|_| session.id.as_str());
+        log.start(Some(host), subagent, &session.directory);
+        Self { log }
+    }
+
+    /// Reads a message and its parts.
+    pub fn message(&mut self, acc: &mut Vec<Envelope>, row: &MessageRow, parts: &[PartRow]) {
+        let log = &mut self.log;
         log.counts.lines += 1;
         log.at(Some(row.created));
-        let Ok(message) = serde_json::from_str::<Value>(&row.data) else {
+        if let Ok(message) = serde_json::from_str::<Value>(&row.data) {
+            read_message(log, row, &message, parts);
+        } else {
             log.counts.damaged += 1;
-            continue;
-        };
-        let by_user = message["role"] == "user";
-        for part in parts.iter().filter(|it| it.message == row.id) {
-            match serde_json::from_str::<Value>(&part.data) {
-                Ok(value) => read_part(&mut log, &part.id, by_user, &value),
-                Err(_) => log.counts.damaged += 1,
-            }
         }
-        let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
-        if message["tokens"].is_object() {
-            let cached = message["tokens"]["cache"]["read"].as_u64().unwrap_or(0);
-            let input = tokens("input") + cached;
-            log.usage(&row.id, TokenUsage { input, output: tokens("output"), cached });
+        acc.append(&mut log.acc);
+    }
+
+    /// What is left at the end of the session.
+    pub fn finish(mut self, acc: &mut Vec<Envelope>) -> Counts {
+        self.log.end_step();
+        acc.append(&mut self.log.acc);
+        self.log.counts
+    }
+}
+
+fn read_message(log: &mut Log, row: &MessageRow, message: &Value, parts: &[PartRow]) {
+    let by_user = message["role"] == "user";
+    for part in parts {
+        match serde_json::from_str::<Value>(&part.data) {
+            Ok(value) => read_part(log, &part.id, by_user, &value),
+            Err(_) => log.counts.damaged += 1,
         }
     }
-    log.end_step();
-    (std::mem::take(&mut log.acc), log.counts)
+    let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
+    if message["tokens"].is_object() {
+        let cached = message["tokens"]["cache"]["read"].as_u64().unwrap_or(0);
+        let input = tokens("input") + cached;
+        log.usage(&row.id, TokenUsage { input, output: tokens("output"), cached });
+    }
 }
 
 fn read_part(log: &mut Log, id: &str, by_user: bool, part: &Value) {

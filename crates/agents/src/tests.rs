@@ -5,7 +5,7 @@ use model::{Envelope, Event};
 use proptest::prelude::*;
 
 use crate::{
-    Cutter, Dialect, MessageRow, Origin, PartRow, Reader, SessionRow, read_rows, recognise,
+    Cutter, Dialect, MessageRow, Origin, PartRow, Reader, RowReader, SessionRow, recognise,
 };
 
 fn read(dialect: Dialect, text: &[u8]) -> (Vec<Envelope>, String) {
@@ -303,22 +303,14 @@ fn rows_of_a_database_are_read() {
         created: model::Timestamp(6),
         data: data.to_owned(),
     };
-    let part = |id: &str, message: &str, data: &str| PartRow {
-        id: id.to_owned(),
-        message: message.to_owned(),
-        data: data.to_owned(),
-    };
-    let messages = [message("m1", r#"{"role":"user"}"#), message("m2", r#"{"role":"assistant"}"#)];
-    let parts = [
-        part("p1", "m1", r#"{"type":"text","text":"hi"}"#),
-        part(
-            "p2",
-            "m2",
-            r#"{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2}}}"#,
-        ),
-        part("p3", "m2", "broken"),
-    ];
-    let (events, counts) = read_rows(None, &session, &messages, &parts);
+    let part = |id: &str, data: &str| PartRow { id: id.to_owned(), data: data.to_owned() };
+    let tool = r#"{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2}}}"#;
+    let (mut reader, mut events) = (RowReader::new(None, &session), Vec::new());
+    let said = [part("p1", r#"{"type":"text","text":"hi"}"#)];
+    reader.message(&mut events, &message("m1", r#"{"role":"user"}"#), &said);
+    let done = [part("p2", tool), part("p3", "broken")];
+    reader.message(&mut events, &message("m2", r#"{"role":"assistant"}"#), &done);
+    let counts = reader.finish(&mut events);
     expect![[r#"
         start opencode in /p
         user hi

@@ -72,7 +72,7 @@ pub use layout::{DataDir, Home};
 pub use lessons::{Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow};
 pub use matches::{Holders, Lookup, Quiet, Subjects, WARNING_KINDS, Warnings};
 pub use memories::{Tally, TextHit};
-pub use opencode::{HostLog, HostRow, HostSession, host_log, host_sessions};
+pub use opencode::{HostRow, HostSession, host_log, host_sessions};
 pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};
 pub use outline::{News, Outline, Position};
 pub use projects::PlaceRow;

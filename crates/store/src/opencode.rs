@@ -29,18 +29,9 @@ pub struct HostSession {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct HostRow {
     pub id: String,
-    /// The message that a part is of; empty of a message.
-    pub of: String,
     pub created: Timestamp,
     /// JSON, by the host's word; empty where it is longer than anything we read.
     pub data: String,
-}
-
-/// What one session said and did, in the order it was made.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct HostLog {
-    pub messages: Vec<HostRow>,
-    pub parts: Vec<HostRow>,
 }
 
 const SESSIONS: Query = local(
@@ -49,13 +40,16 @@ const SESSIONS: Query = local(
 );
 const MESSAGES: Query = local(
     "host_messages",
-    "SELECT id, '', time_created, CASE WHEN length(data) <= 16777216 THEN data ELSE '' END FROM message \
-     WHERE session_id = ?1 ORDER BY time_created, id",
+    "SELECT id FROM message WHERE session_id = ?1 ORDER BY time_created, id",
+);
+const MESSAGE: Query = local(
+    "host_message",
+    "SELECT id, time_created, CASE WHEN length(data) <= 16777216 THEN data ELSE '' END FROM message WHERE id = ?1",
 );
 const PARTS: Query = local(
     "host_parts",
-    "SELECT id, message_id, time_created, CASE WHEN length(data) <= 16777216 THEN data ELSE '' END FROM part \
-     WHERE session_id = ?1 ORDER BY id",
+    "SELECT id, time_created, CASE WHEN length(data) <= 16777216 THEN data ELSE '' END FROM part \
+     WHERE session_id = ?1 AND message_id = ?2 ORDER BY id",
 );
 
 /// How long the host's own writing is waited for.
@@ -76,20 +70,24 @@ pub fn host_sessions(path: &Path) -> Result<Vec<HostSession>, Error> {
     open(path)?.select(&SESSIONS, &[], read)
 }
 
-/// Everything of one session.
-pub fn host_log(path: &Path, session: &str) -> Result<HostLog, Error> {
+/// What one session said and did: its messages in the order they were made, each with its parts, one at
+/// a time, however long the session is.
+pub fn host_log(
+    path: &Path,
+    session: &str,
+    mut visit: impl FnMut(HostRow, Vec<HostRow>),
+) -> Result<(), Error> {
     let read = |row: &Row<'_>| {
-        Ok(HostRow {
-            id: row.get(0)?,
-            of: row.get(1)?,
-            created: Timestamp(row.get(2)?),
-            data: row.get(3)?,
-        })
+        Ok(HostRow { id: row.get(0)?, created: Timestamp(row.get(1)?), data: row.get(2)? })
     };
     let db = open(path)?;
-    let messages = db.select(&MESSAGES, &[&session], read)?;
-    let parts = db.select(&PARTS, &[&session], read)?;
-    Ok(HostLog { messages, parts })
+    let messages = db.select(&MESSAGES, &[&session], |row| row.get::<_, String>(0))?;
+    for id in messages {
+        // The host may take back what it has written.
+        let Some(message) = db.one(&MESSAGE, &[&id], read)? else { continue };
+        visit(message, db.select(&PARTS, &[&session, &id], read)?);
+    }
+    Ok(())
 }
 
 fn open(path: &Path) -> Result<Db, Error> {

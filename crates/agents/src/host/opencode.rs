@@ -273,7 +273,9 @@ mod tests {
             parent: Some("ses_1".to_owned()),
             created: Timestamp(7),
         };
-        assert_eq!(first.session, crate::read_rows(None, &row, &[], &[]).0[0].session);
+        let mut rows = Vec::new();
+        crate::RowReader::new(None, &row).finish(&mut rows);
+        assert_eq!(first.session, rows[0].session);
         assert!(!first.line().contains("d.db"), "the rows under that id are those of another");
     }
 

@@ -132,8 +132,6 @@ impl Engine {
     fn read_session(&self, path: &Path, session: &str) -> Result<Option<TranscriptRead>, Error> {
         let known = store::host_sessions(path)?.into_iter().find(|it| it.id == session);
         let Some(known) = known else { return Ok(None) };
-        let log = store::host_log(path, session)?;
-        let bytes = log.messages.iter().chain(&log.parts).map(|it| it.data.len() as u64).sum();
         let root = self.place.root.to_string_lossy();
         let row = agents::SessionRow {
             id: known.id,
@@ -141,15 +139,17 @@ impl Engine {
             parent: known.parent,
             created: known.created,
         };
-        let message =
-            |it: HostRow| agents::MessageRow { id: it.id, created: it.created, data: it.data };
-        let part = |it: HostRow| agents::PartRow { id: it.id, message: it.of, data: it.data };
-        let messages: Vec<agents::MessageRow> = log.messages.into_iter().map(message).collect();
-        let parts: Vec<agents::PartRow> = log.parts.into_iter().map(part).collect();
-        let (mut events, counts) = agents::read_rows(Some(&root), &row, &messages, &parts);
-        let mut pad = Scratchpad::new();
+        let mut reader = agents::RowReader::new(Some(&root), &row);
+        let (mut pad, mut events, mut bytes) = (Scratchpad::new(), Vec::new(), 0);
+        let part = |it: HostRow| agents::PartRow { id: it.id, data: it.data };
+        store::host_log(path, session, |HostRow { id, created, data }, parts| {
+            bytes += data.len() as u64 + parts.iter().map(|it| it.data.len() as u64).sum::<u64>();
+            let parts: Vec<agents::PartRow> = parts.into_iter().map(part).collect();
+            reader.message(&mut events, &agents::MessageRow { id, created, data }, &parts);
+            fold(&mut pad, &mut events);
+        })?;
+        let Counts { lines, damaged, .. } = reader.finish(&mut events);
         fold(&mut pad, &mut events);
-        let Counts { lines, damaged, .. } = counts;
         Ok(Some(TranscriptRead { pad, dialect: "opencode", bytes, lines, damaged, cut: 0 }))
     }
 }
