@@ -321,8 +321,8 @@ impl Buf {
 pub fn read(buf: &Buf) -> usize { buf.filled() }
 pub fn go() { context::with_current(); }
 ",
-        expect![[r#"
+        expect![[r"
             src/lib.rs:read calls src/lib.rs:Buf.filled (type)
-        "#]],
+        "]],
     );
 }
