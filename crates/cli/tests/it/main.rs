@@ -20,7 +20,6 @@ mod crowd;
 #[cfg(unix)]
 mod daemon;
 mod damage;
-mod dialects;
 mod disk;
 mod encryption;
 mod erase;

@@ -133,7 +133,9 @@ fn whoever_is_in_the_daemons_place_every_host_goes_on() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixListener;
 
-    let answers: &[Option<&'static str>] = &[None, Some(""), Some("rubbish\n"), Some("{}\n")];
+    let older = "{\"id\":1,\"ok\":true,\"text\":null,\"version\":\"0.0.1\"}\n";
+    let answers: &[Option<&'static str>] =
+        &[None, Some(""), Some("rubbish\n"), Some("{}\n"), Some(older)];
     for answer in answers {
         let mut desk = taught();
         desk.patient = false;

@@ -47,4 +47,16 @@ mod tests {
         let it = all.iter().find(|it| it.signal == SignalKind::Recorded).unwrap();
         assert_eq!(it.evidence.text.as_deref(), Some("Totals round per line."));
     }
+
+    #[test]
+    fn what_is_said_in_passing_is_no_note() {
+        let mut pad = Scratchpad::new();
+        for it in
+            events("say note: totals round per line\nuser remember that totals round per line")
+        {
+            pad.observe(&it);
+        }
+        let all = sightings(&pad, &crate::Modules::default());
+        assert!(all.iter().all(|it| it.signal != SignalKind::Recorded));
+    }
 }
