@@ -133,10 +133,8 @@ fn whoever_is_in_the_daemons_place_every_host_goes_on() {
     use std::os::unix::fs::PermissionsExt;
     use std::os::unix::net::UnixListener;
 
-    let older = "{\"id\":1,\"ok\":true,\"text\":null,\"version\":\"0.0.1\"}\n";
-    let answers: &[Option<&'static str>] =
-        &[None, Some(""), Some("rubbish\n"), Some("{}\n"), Some(older)];
-    for answer in answers {
+    const OLDER: &str = "{\"id\":1,\"ok\":true,\"text\":null,\"version\":\"0.0.1\"}\n";
+    for answer in [None, Some(""), Some("rubbish\n"), Some("{}\n"), Some(OLDER)] {
         let mut desk = taught();
         desk.patient = false;
         let socket = crate::daemon::socket(&desk);
