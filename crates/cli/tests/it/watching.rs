@@ -13,6 +13,8 @@ use crate::kit::{Desk, binary, finish, has, skip};
 
 /// Long enough for the slowest machine, short enough to end a test that waits in vain.
 const PATIENCE: &str = "300";
+/// A signal is passed on once: to the program, and not to its group as well. The second Ctrl-C ends at once.
+const ONCE: [&str; 1] = ["--foreground"];
 
 struct Watcher {
     child: Child,
@@ -24,7 +26,7 @@ struct Watcher {
 impl Watcher {
     fn start(desk: &Desk) -> Self {
         let mut command = Command::new("timeout");
-        command.arg(PATIENCE).arg(binary()).args(["--json", "watch"]);
+        command.args(ONCE).arg(PATIENCE).arg(binary()).args(["--json", "watch"]);
         Self::of(desk, command)
     }
 
@@ -236,7 +238,8 @@ fn without_watches_everything_is_looked_at_now_and_then_and_that_is_said() {
     let desk = repository();
     let mut command = Command::new("timeout");
     let script = format!("{limit} && exec \"$0\" --json watch");
-    command.args([PATIENCE, "unshare", "--user", "--map-root-user", "sh", "-c", &script]);
+    command.args(ONCE).arg(PATIENCE);
+    command.args(["unshare", "--user", "--map-root-user", "sh", "-c", &script]);
     command.arg(binary());
     let mut watch = Watcher::of(&desk, command);
     write(&desk, "src/part0/a0.ts", "export const changed = 1\n");
