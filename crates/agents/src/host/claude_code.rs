@@ -48,7 +48,7 @@ pub(super) const HOST: Host = Host {
             without: without_server,
         },
     ],
-    speech: Some(Speech { hear, events: events::events, answer }),
+    speech: Some(Speech { hear, events: events::events, answer: hooks::answer }),
     plugin: Some(Plugin { files: plugin, install }),
     trust: None,
     is_tried: true,
@@ -129,11 +129,6 @@ fn hear(input: &[u8]) -> Option<Heard> {
     }
     let host = Some(NAME);
     Some(Heard { host, event, session, cwd, transcript: text("transcript_path"), moment })
-}
-
-fn answer(heard: &Heard, text: &str) -> String {
-    json!({ "hookSpecificOutput": { "hookEventName": heard.event, "additionalContext": text } })
-        .to_string()
 }
 
 fn touched(value: &Value) -> Moment {
@@ -307,7 +302,7 @@ mod tests {
     #[test]
     fn an_answer_names_its_event() {
         let start = br#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p"}"#;
-        let said = answer(&hear(start).unwrap(), "a \"note\"\n");
+        let said = hooks::answer(&hear(start).unwrap(), "a \"note\"\n");
         let said: Value = serde_json::from_str(&said).unwrap();
         assert_eq!(said["hookSpecificOutput"]["hookEventName"], "SessionStart");
         assert_eq!(said["hookSpecificOutput"]["additionalContext"], "a \"note\"\n");

@@ -50,7 +50,7 @@ pub(super) const HOST: Host = Host {
             without: tables::without,
         },
     ],
-    speech: Some(Speech { hear, events, answer }),
+    speech: Some(Speech { hear, events, answer: hooks::answer }),
     plugin: None,
     trust: Some(Trust {
         file: "config.toml",
@@ -142,11 +142,6 @@ fn used(value: &Value) -> Moment {
         },
         _ => Moment::Other,
     }
-}
-
-fn answer(heard: &Heard, text: &str) -> String {
-    json!({ "hookSpecificOutput": { "hookEventName": heard.event, "additionalContext": text } })
-        .to_string()
 }
 
 /// What happened stands in the host's own log, with what the messages lack; they count only where it

@@ -30,7 +30,7 @@ pub(super) const HOST: Host = Host {
             without,
         },
     ],
-    speech: Some(Speech { hear, events, answer }),
+    speech: Some(Speech { hear, events, answer: hooks::answer }),
     plugin: None,
     trust: None,
     is_tried: true,
@@ -103,11 +103,6 @@ fn used(value: &Value) -> Moment {
     let many = many.into_iter().flatten().filter_map(Value::as_str);
     let paths: Vec<String> = one.into_iter().chain(many).map(str::to_owned).collect();
     if paths.is_empty() { Moment::Other } else { Moment::Touched { paths } }
-}
-
-fn answer(heard: &Heard, text: &str) -> String {
-    json!({ "hookSpecificOutput": { "hookEventName": heard.event, "additionalContext": text } })
-        .to_string()
 }
 
 fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {

@@ -8,9 +8,16 @@ use std::ops::Range;
 use serde_json::{Value, json};
 
 use super::{Unfit, runs};
+use crate::heard::Heard;
 use crate::spans::{self, Inside, Node, spans};
 
 const ODD: Unfit = Unfit::Odd("hooks");
+
+/// The answer that puts a text before the model, as hosts with such hooks want it.
+pub(super) fn answer(heard: &Heard, text: &str) -> String {
+    json!({ "hookSpecificOutput": { "hookEventName": heard.event, "additionalContext": text } })
+        .to_string()
+}
 
 /// The settings with an entry of ours at each of these events; the same text when they are there already.
 pub(super) fn with(settings: &str, entries: &[(&str, Value)]) -> Result<String, Unfit> {
