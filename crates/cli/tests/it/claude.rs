@@ -123,7 +123,10 @@ fn connect(desk: &Desk, host: &std::path::Path) {
 }
 
 fn unavailable() {
-    skip("a real session of Claude Code", "`claude` is not here; `scripts/setup test` installs it");
+    skip(
+        "a real session of Claude Code",
+        "`claude` is not here; `scripts/setup hosts` installs it",
+    );
 }
 
 pub(crate) fn git(desk: &Desk, args: &[&str]) {

@@ -122,7 +122,7 @@ fn what_one_session_learned_reaches_the_next_in_codex() {
     let Some(host) = host() else {
         return skip(
             "a real session of Codex",
-            "`codex` is not here; `scripts/setup test` installs it",
+            "`codex` is not here; `scripts/setup hosts` installs it",
         );
     };
     let desk = Desk::new();

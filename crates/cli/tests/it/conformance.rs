@@ -113,7 +113,7 @@ fn finished(mut command: Command) -> Output {
 }
 
 fn unavailable() {
-    skip("the official suites of MCP", "they are not here; `scripts/setup test` installs them");
+    skip("the official suites of MCP", "they are not here; `scripts/setup hosts` installs them");
 }
 
 /// Runs a suite; the baseline names every scenario that may fail, and a scenario that no longer does is

@@ -32,7 +32,7 @@ fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value>
 #[test]
 fn what_one_session_of_copilot_learned_reaches_the_next() {
     let Some(host) = chat::host("WAYLORE_COPILOT", "copilot/current/copilot") else {
-        let why = "`copilot` is not here; `scripts/setup test` installs it";
+        let why = "`copilot` is not here; `scripts/setup hosts` installs it";
         return skip("a real session of Copilot CLI", why);
     };
     let desk = Desk::new();

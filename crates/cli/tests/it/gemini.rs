@@ -67,7 +67,7 @@ fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value>
 fn what_one_session_of_gemini_learned_reaches_the_next() {
     let installed = "gemini/node_modules/@google/gemini-cli/bundle/gemini.js";
     let Some(host) = chat::host("WAYLORE_GEMINI", installed) else {
-        let why = "`gemini` is not here; `scripts/setup test` installs it";
+        let why = "`gemini` is not here; `scripts/setup hosts` installs it";
         return skip("a real session of Gemini CLI", why);
     };
     let desk = Desk::new();

@@ -52,7 +52,7 @@ fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value>
 #[test]
 fn what_one_session_of_opencode_learned_reaches_the_next() {
     let Some(host) = chat::host("WAYLORE_OPENCODE", "opencode/current/bin/opencode") else {
-        let why = "`opencode` is not here; `scripts/setup test` installs it";
+        let why = "`opencode` is not here; `scripts/setup hosts` installs it";
         return skip("a real session of OpenCode", why);
     };
     let desk = Desk::new();
