@@ -92,9 +92,14 @@ fn user(log: &mut Log, state: &mut State, id: &str, content: &Value) {
 
 fn hear(log: &mut Log, id: &str, text: &str) {
     let interrupts = text.starts_with(INTERRUPTED);
-    if interrupts || !NOT_SAID.iter().any(|it| text.trim_start().starts_with(it)) {
+    if interrupts || is_said(text) {
         log.hear(id, text, interrupts);
     }
+}
+
+/// Whether a person wrote it: hosts put their own notices where prompts stand.
+pub(crate) fn is_said(text: &str) -> bool {
+    !NOT_SAID.iter().any(|it| text.trim_start().starts_with(it))
 }
 
 fn assistant(log: &mut Log, state: &mut State, id: &str, message: &Value) {

@@ -133,7 +133,7 @@ impl Daemon {
         let has_ended = matches!(event.event, Event::SessionEnd(_));
         let engine = sitting.project.for_writing(&self.config).await?;
         if matches!(event.event, Event::Compaction(_)) {
-            engine.forget_heard(&event.session.to_string());
+            engine.forget_heard(&event.session.to_string())?;
         }
         self.keep(&sitting, &engine, vec![event])?;
         if has_ended {

@@ -10,6 +10,8 @@ use crate::{DataDir, Error, os};
 
 /// The most sessions that are kept; those that were touched longest ago go first.
 const SESSIONS: usize = 500;
+/// Stands before a word that was shown in a conversation that is gone.
+const GONE: &str = "gone ";
 
 /// The list of one session.
 #[derive(Clone, Debug)]
@@ -26,10 +28,30 @@ impl ShownLog {
         Self { path: dir.join(&name[..32]), dir }
     }
 
-    /// What was shown so far. A list that cannot be read is an empty one.
+    /// What was shown so far and is still in the conversation. A list that cannot be read is an empty one.
     pub fn read(&self) -> HashSet<String> {
+        self.fold().0
+    }
+
+    /// What went with a conversation and was not shown again since.
+    pub fn lost(&self) -> HashSet<String> {
+        let (shown, gone) = self.fold();
+        gone.into_iter().filter(|it| !shown.contains(it)).collect()
+    }
+
+    /// What is in the conversation, and what ever went with an older one. A word that went may come back.
+    fn fold(&self) -> (HashSet<String>, HashSet<String>) {
         let text = fs::read_to_string(&self.path).unwrap_or_default();
-        text.lines().map(str::to_owned).collect()
+        let (mut shown, mut gone) = (HashSet::new(), HashSet::new());
+        for line in text.lines() {
+            if let Some(word) = line.strip_prefix(GONE) {
+                shown.remove(word);
+                gone.insert(word.to_owned());
+            } else {
+                shown.insert(line.to_owned());
+            }
+        }
+        (shown, gone)
     }
 
     pub fn add(&self, words: &[String]) -> Result<(), Error> {
@@ -48,10 +70,14 @@ impl ShownLog {
         Ok(())
     }
 
-    /// Forgets what was shown: the conversation it was shown in is gone.
-    pub fn clear(&self) {
-        // One that is not there is as good as cleared.
-        let _ = os::remove(&self.path);
+    /// The conversation is gone, and with it what was said in it: it may be shown once more. What went
+    /// before already and came back counts as shown for good.
+    pub fn lose(&self, was_said: impl Fn(&str) -> bool) -> Result<(), Error> {
+        let (shown, gone) = self.fold();
+        let lost = shown.iter().filter(|it| was_said(it) && !gone.contains(*it));
+        let mut lines: Vec<String> = lost.map(|it| format!("{GONE}{it}")).collect();
+        lines.sort();
+        self.add(&lines)
     }
 
     /// Whether this session looks after the others: one in sixteen does, for it takes longer than the rest.
@@ -79,7 +105,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_was_shown_is_known_until_it_is_cleared() {
+    fn what_was_shown_is_known_and_may_come_back_once() {
         let dir = tempfile::tempdir().unwrap();
         let data = DataDir::new(dir.path());
         let log = ShownLog::of(&data, "a/../session");
@@ -88,8 +114,17 @@ mod tests {
         log.add(&["two".to_owned()]).unwrap();
         assert_eq!(log.read(), HashSet::from(["one".to_owned(), "two".to_owned()]));
         assert!(ShownLog::of(&data, "another").read().is_empty());
-        log.clear();
-        assert!(log.read().is_empty());
+        let words = |it: HashSet<String>| {
+            let mut res: Vec<String> = it.into_iter().collect();
+            res.sort();
+            res.join(" ")
+        };
+        log.lose(|it| it != "two").unwrap();
+        assert_eq!((words(log.read()), words(log.lost())), ("two".to_owned(), "one".to_owned()));
+        log.add(&["one".to_owned()]).unwrap();
+        log.lose(|_| true).unwrap();
+        let (shown, lost) = (words(log.read()), words(log.lost()));
+        assert_eq!((shown.as_str(), lost.as_str()), ("one", "two"), "a third time is too often");
     }
 
     #[test]

@@ -9,6 +9,7 @@ use serde_json::{Value, json};
 use super::{
     Base, FilePlace, Host, Plugin, SettingsFile, Setup, Speech, Unfit, Version, hooks, servers,
 };
+use crate::claude_code::is_said;
 use crate::heard::{EVENT, Heard, Moment, cut};
 use crate::{answer, name};
 
@@ -115,7 +116,7 @@ fn hear(input: &[u8]) -> Option<Heard> {
     let moment = match event.as_str() {
         "SessionStart" => Moment::Start { compacted: value["source"] == "compact" },
         "SubagentStart" => Moment::Start { compacted: false },
-        "UserPromptSubmit" => Moment::Prompt { text: cut(&text("prompt").unwrap_or_default()) },
+        "UserPromptSubmit" => prompt(&text("prompt").unwrap_or_default()),
         "PostToolUse" => touched(&value),
         "PostToolUseFailure" => failed(&value),
         "PostToolBatch" => step(&value),
@@ -129,6 +130,11 @@ fn hear(input: &[u8]) -> Option<Heard> {
     }
     let host = Some(NAME);
     Some(Heard { host, event, session, cwd, transcript: text("transcript_path"), moment })
+}
+
+/// A notice of the host, about a subagent that has ended say, asks for nothing.
+fn prompt(text: &str) -> Moment {
+    if is_said(text) { Moment::Prompt { text: cut(text) } } else { Moment::Other }
 }
 
 fn touched(value: &Value) -> Moment {
@@ -288,6 +294,9 @@ mod tests {
 
     #[test]
     fn what_says_nothing_to_us_is_other() {
+        let notice = "<task-notification>\\n<task-id>a1</task-id>";
+        let notice = format!(r#""hook_event_name":"UserPromptSubmit","prompt":"{notice}""#);
+        assert_eq!(moment(&notice), Some(Moment::Other), "no person said it");
         assert_eq!(moment(r#""hook_event_name":"TeammateIdle""#), Some(Moment::Other));
         assert_eq!(
             moment(r#""hook_event_name":"PostToolUse","tool_input":{"command":"ls"}"#),

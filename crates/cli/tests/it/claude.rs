@@ -4,14 +4,32 @@
 use std::fs;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
+use std::sync::OnceLock;
 
 use serde_json::{Value, json};
 
 use crate::kit::{Desk, finish, skip, workspace};
 use crate::server::{Reply, Seen, Server};
 
-/// What the model does, step by step: a tool and its input.
-type Script = Vec<(&'static str, Value)>;
+/// What the model does in one step: what it thinks, if anything, and the tool it calls.
+#[derive(Clone)]
+struct Step {
+    thought: &'static str,
+    tool: &'static str,
+    input: Value,
+}
+
+type Script = Vec<Step>;
+
+fn step(tool: &'static str, input: Value) -> Step {
+    Step { thought: "", tool, input }
+}
+
+impl Step {
+    fn after(self, thought: &'static str) -> Self {
+        Self { thought, ..self }
+    }
+}
 
 /// The host, if it could be had.
 fn host() -> Option<PathBuf> {
@@ -20,71 +38,125 @@ fn host() -> Option<PathBuf> {
     set.or_else(|| installed.canonicalize().ok()).filter(|it| it.is_file())
 }
 
-/// A model that follows a script: how far it has come is how often it has spoken.
+/// What a model that is asked to sum up a conversation says.
+const SUMMARY: &str = "<analysis>Short.</analysis><summary>We counted.</summary>";
+
+/// A model that follows a script: how far it has come is how often it has spoken since it was first asked.
 fn model(script: Script) -> Server {
+    let begun = OnceLock::new();
     Server::start(move |seen: &Seen| {
         if !seen.line.starts_with("POST /v1/messages") || seen.line.contains("count_tokens") {
             return Reply::Json(json!({ "data": [], "input_tokens": 1 }));
         }
         let messages = seen.body["messages"].as_array().cloned().unwrap_or_default();
         let n_said = messages.iter().filter(|it| it["role"] == "assistant").count();
-        let has_tools = seen.body["tools"].as_array().is_some_and(|it| !it.is_empty());
-        let block = match script.get(n_said).filter(|_| has_tools) {
-            Some((tool, input)) => {
-                json!({ "type": "tool_use", "id": format!("toolu_{n_said}"), "name": tool, "input": input })
-            }
-            None => json!({ "type": "text", "text": "Done." }),
+        // A conversation that was summed up counts from the beginning, but is no other's.
+        let id = model::fingerprint(&seen.body["messages"].to_string());
+        let blocks = if sums_up(&messages) {
+            vec![json!({ "type": "text", "text": SUMMARY })]
+        } else if offers_tools(&seen.body) {
+            let at = n_said - (*begun.get_or_init(|| n_said)).min(n_said);
+            blocks(script.get(at), &id)
+        } else {
+            blocks(None, &id)
         };
         if seen.body["stream"] == true {
-            Reply::Events(events(n_said, &block))
+            Reply::Events(events(&id, &blocks))
         } else {
-            Reply::Json(message(n_said, &[block]))
+            Reply::Json(message(&id, &blocks))
         }
     })
 }
 
+fn offers_tools(body: &Value) -> bool {
+    body["tools"].as_array().is_some_and(|it| !it.is_empty())
+}
+
+/// Whether the host asks for a summary to go on with instead of the conversation.
+fn sums_up(messages: &[Value]) -> bool {
+    let asked = messages.iter().rfind(|it| it["role"] == "user");
+    asked.is_some_and(|it| it.to_string().contains("create a detailed summary of the conversation"))
+}
+
+fn blocks(step: Option<&Step>, id: &str) -> Vec<Value> {
+    let Some(step) = step else { return vec![json!({ "type": "text", "text": "Done." })] };
+    let thought =
+        json!({ "type": "thinking", "thinking": step.thought, "signature": "not-a-signature" });
+    let call = json!({ "type": "tool_use", "id": format!("toolu_{id}"), "name": step.tool, "input": step.input });
+    if step.thought.is_empty() { vec![call] } else { vec![thought, call] }
+}
+
 /// Messages with one id are one message in the eyes of the host.
-fn message(nth: usize, content: &[Value]) -> Value {
-    json!({ "id": format!("msg_{nth}"), "type": "message", "role": "assistant", "model": "scripted", "content": content,
+fn message(id: &str, content: &[Value]) -> Value {
+    json!({ "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": "scripted", "content": content,
         "stop_reason": "end_turn", "stop_sequence": null, "usage": { "input_tokens": 10, "output_tokens": 10 } })
 }
 
-/// One block as it comes over a stream.
-fn events(nth: usize, block: &Value) -> String {
-    let (start, delta, stop) = if block["type"] == "tool_use" {
-        let start =
-            json!({ "type": "tool_use", "id": block["id"], "name": block["name"], "input": {} });
-        let input = block["input"].to_string();
-        (start, json!({ "type": "input_json_delta", "partial_json": input }), "tool_use")
-    } else {
-        let text = json!({ "type": "text_delta", "text": block["text"] });
-        (json!({ "type": "text", "text": "" }), text, "end_turn")
-    };
-    let all = [
-        json!({ "type": "message_start", "message": message(nth, &[]) }),
-        json!({ "type": "content_block_start", "index": 0, "content_block": start }),
-        json!({ "type": "content_block_delta", "index": 0, "delta": delta }),
-        json!({ "type": "content_block_stop", "index": 0 }),
-        json!({ "type": "message_delta", "delta": { "stop_reason": stop, "stop_sequence": null }, "usage": { "output_tokens": 10 } }),
-        json!({ "type": "message_stop" }),
-    ];
-    all.iter()
-        .map(|it| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap()))
-        .collect::<Vec<_>>()
-        .concat()
+/// Blocks as they come over a stream.
+fn events(id: &str, blocks: &[Value]) -> String {
+    let mut all = vec![json!({ "type": "message_start", "message": message(id, &[]) })];
+    let mut stop = "end_turn";
+    for (index, block) in blocks.iter().enumerate() {
+        let (start, deltas) = match block["type"].as_str().unwrap() {
+            "tool_use" => {
+                stop = "tool_use";
+                let start = json!({ "type": "tool_use", "id": block["id"], "name": block["name"], "input": {} });
+                let input = block["input"].to_string();
+                (start, vec![json!({ "type": "input_json_delta", "partial_json": input })])
+            }
+            "thinking" => {
+                let thought = json!({ "type": "thinking_delta", "thinking": block["thinking"] });
+                let seal =
+                    json!({ "type": "signature_delta", "signature": block["signature"] });
+                let start = json!({ "type": "thinking", "thinking": "", "signature": "" });
+                (start, vec![thought, seal])
+            }
+            _ => {
+                let text = json!({ "type": "text_delta", "text": block["text"] });
+                (json!({ "type": "text", "text": "" }), vec![text])
+            }
+        };
+        all.push(json!({ "type": "content_block_start", "index": index, "content_block": start }));
+        let delta =
+            |it| json!({ "type": "content_block_delta", "index": index, "delta": it });
+        all.extend(deltas.into_iter().map(delta));
+        all.push(json!({ "type": "content_block_stop", "index": index }));
+    }
+    all.push(json!({ "type": "message_delta", "delta": { "stop_reason": stop, "stop_sequence": null }, "usage": { "output_tokens": 10 } }));
+    all.push(json!({ "type": "message_stop" }));
+    let line = |it: &Value| format!("event: {}\ndata: {it}\n\n", it["type"].as_str().unwrap());
+    all.iter().map(line).collect()
 }
 
 /// Runs one session; what the model was sent, request by request.
 fn session(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<String> {
-    requests(desk, host, prompt, script).iter().map(|it| it["messages"].to_string()).collect()
+    named(desk, host, &[], prompt, script)
+}
+
+/// Runs one session, or goes on with it, as arguments say.
+fn named(
+    desk: &Desk,
+    host: &PathBuf,
+    which: &[&str],
+    prompt: &str,
+    script: Script,
+) -> Vec<String> {
+    let asked = requests(desk, host, which, prompt, script);
+    asked.iter().map(|it| it["messages"].to_string()).collect()
 }
 
 /// Runs one session; the requests that offered tools.
-fn requests(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<Value> {
+fn requests(
+    desk: &Desk,
+    host: &PathBuf,
+    which: &[&str],
+    prompt: &str,
+    script: Script,
+) -> Vec<Value> {
     let server = model(script);
     let mut command = Command::new(host);
     desk.surround(&mut command);
-    command.args([
+    command.args(which).args([
         "-p",
         prompt,
         "--permission-mode",
@@ -107,11 +179,7 @@ fn requests(desk: &Desk, host: &PathBuf, prompt: &str, script: Script) -> Vec<Va
     command.env("SHELL", "/bin/bash").env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
     let output = command.stdin(Stdio::null()).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    let asked = server
-        .seen()
-        .into_iter()
-        .filter(|it| it.body["tools"].as_array().is_some_and(|it| !it.is_empty()));
-    asked.map(|it| it.body).collect()
+    server.seen().into_iter().map(|it| it.body).filter(offers_tools).collect()
 }
 
 /// Connects the host, which is looked up to be asked for its version.
@@ -137,9 +205,14 @@ pub(crate) fn git(desk: &Desk, args: &[&str]) {
     assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
-fn bash(command: &str) -> (&'static str, Value) {
-    ("Bash", json!({ "command": command, "description": "Run it" }))
+fn bash(command: &str) -> Step {
+    step("Bash", json!({ "command": command, "description": "Run it" }))
 }
+
+/// What the model believes no longer: said in two sessions, it is told to the next.
+const CORRECTED: &str =
+    "Wait, I was wrong about the quotes. `greet()` in `greet.py` returns plain text, never HTML.";
+const FACT: &str = "returns plain text, never HTML";
 
 #[test]
 fn what_one_session_learned_reaches_the_next() {
@@ -153,14 +226,14 @@ fn what_one_session_learned_reaches_the_next() {
     connect(&desk, &host);
     let settings = fs::read_to_string(desk.root.join(".claude/settings.json")).unwrap();
     assert!(settings.contains("PostToolBatch"), "this version knows it: {settings}");
-    let read = ("Read", json!({ "file_path": file }));
+    let read = step("Read", json!({ "file_path": file }));
 
-    // The first session makes a mistake, finds the way round it, and commits its work.
+    // The first session makes a mistake, finds the way round it, corrects itself, and commits its work.
     let first = vec![
         read.clone(),
-        ("Edit", json!({ "file_path": file, "old_string": "hello", "new_string": "hi" })),
+        step("Edit", json!({ "file_path": file, "old_string": "hello", "new_string": "hi" })),
         bash("git show --no-stat HEAD"),
-        bash("git show --stat HEAD"),
+        bash("git show --stat HEAD").after(CORRECTED),
         bash("git -c user.name=t -c user.email=t@t commit -qam 'say hi'"),
     ];
     let asked = session(&desk, &host, "Please make greet.py say hi.", first);
@@ -205,16 +278,18 @@ fn what_one_session_learned_reaches_the_next() {
 
     // Once two sessions have shown it, the next is told before it makes the mistake.
     let work = vec![
-        read,
-        ("Edit", json!({ "file_path": file, "old_string": "hi", "new_string": "hey" })),
+        read.clone(),
+        step("Edit", json!({ "file_path": file, "old_string": "hi", "new_string": "hey" })),
         bash("git show --no-stat HEAD"),
-        bash("git show --stat HEAD"),
+        bash("git show --stat HEAD").after(CORRECTED),
         bash("git -c user.name=t -c user.email=t@t commit -qam 'say hey'"),
     ];
     session(&desk, &host, "Please make greet.py say hey.", work);
     desk.run(&["learn"]).ends(0, "if the daemon was not quicker");
-    let asked = session(&desk, &host, "Show me the last change with git show.", Vec::new());
+    let asked =
+        session(&desk, &host, "Show me the last change with git show.", vec![read.clone()]);
     assert!(asked[0].contains("git show --stat HEAD"), "before anything is run: {}", asked[0]);
+    assert!(!asked[0].contains(FACT) && asked[1].contains(FACT), "at its file: {}", asked[1]);
 
     // Between two steps, something that is searched for and known is told, once, and not too early.
     #[cfg(unix)]
@@ -226,11 +301,39 @@ fn what_one_session_learned_reaches_the_next() {
         let mut steps = vec![search()];
         steps.extend((0..5).map(|it| bash(&format!("echo {it}"))));
         steps.extend([search(), search()]);
-        let asked = session(&desk, &host, "Count to five, please, slowly.", steps);
+        let name = "7c9e6679-7425-40de-944b-e07fc1f90ae7";
+        let began = ["--session-id", name];
+        let asked = named(&desk, &host, &began, "Count to five, please, slowly.", steps);
         let told = |it: &String| it.matches("keep its name").count();
         assert_eq!(told(&asked[6]), 0, "too early: {}", asked[6]);
         assert_eq!(told(asked.last().unwrap()), 1, "once: {}", asked.last().unwrap());
+        goes_on(&desk, &host, name, &read);
     }
+}
+
+/// A session is gone on with: what is still before the model is not told again; what went with a
+/// conversation that was summed up is, once; and what it thinks is read on where it ended.
+#[cfg(unix)]
+fn goes_on(desk: &Desk, host: &PathBuf, name: &str, read: &Step) {
+    let again = |prompt: &str, script: Script| named(desk, host, &["--resume", name], prompt, script);
+    let told = |it: Option<&String>| it.unwrap().matches("keep its name").count();
+    let thought = "The rest of the count is in the notes of the second part.";
+    let asked = again("And now the file, please.", vec![read.clone().after(thought)]);
+    assert_eq!(told(asked.last()), 1, "it is still there: {}", asked.last().unwrap());
+    assert!(asked.last().unwrap().contains(FACT), "what is new is told: {}", asked.last().unwrap());
+    let journals = crate::kit::holding(&desk.notebook().join("journals"), thought);
+    assert_eq!(journals.len(), 1, "{journals:?}");
+    let journal = fs::read_to_string(&journals[0]).unwrap();
+    for once in [thought, "Count to five", "And now the file"] {
+        assert_eq!(journal.matches(once).count(), 1, "{once}: {journal}");
+    }
+
+    let asked = again("/compact", Vec::new());
+    assert!(sums_up(&[json!({ "role": "user", "content": asked.last().unwrap() })]), "{asked:?}");
+    let asked = again("Read it once more, please.", vec![read.clone()]);
+    assert!(asked[0].contains("We counted."), "the conversation is gone: {}", asked[0]);
+    assert_eq!(told(asked.first()), 1, "told again: {}", asked[0]);
+    assert_eq!(told(asked.last()), 1, "and only once: {}", asked.last().unwrap());
 }
 
 #[test]
@@ -242,10 +345,10 @@ fn an_agent_asks_and_records_by_itself() {
     desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
     let note = "The ledger is append-only because auditors replay it";
     let script = vec![
-        ("mcp__waylore__search_memory", json!({ "query": "payment webhook arrives twice" })),
-        ("mcp__waylore__record_memory", json!({ "content": note, "type": "decision" })),
+        step("mcp__waylore__search_memory", json!({ "query": "payment webhook arrives twice" })),
+        step("mcp__waylore__record_memory", json!({ "content": note, "type": "decision" })),
     ];
-    let asked = requests(&desk, &host, "Look into what is known.", script);
+    let asked = requests(&desk, &host, &[], "Look into what is known.", script);
     let names: Vec<&str> =
         asked[0]["tools"].as_array().unwrap().iter().filter_map(|it| it["name"].as_str()).collect();
     assert!(names.contains(&"mcp__waylore__search_memory"), "its schema is there: {names:?}");

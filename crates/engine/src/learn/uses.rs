@@ -21,7 +21,7 @@ pub(crate) fn stamped(id: MemoryId, at: Timestamp) -> String {
     format!("{id} at {}", at.0)
 }
 
-fn read_stamp(word: &str) -> Option<(MemoryId, Timestamp)> {
+pub(crate) fn read_stamp(word: &str) -> Option<(MemoryId, Timestamp)> {
     let (id, at) = word.split_once(" at ")?;
     Some((id.parse().ok()?, Timestamp(at.parse().ok()?)))
 }

@@ -58,8 +58,10 @@ impl Engine {
             hits.into_iter().partition(|it| read.contains(&it.shown.memory.content));
         let own = own.into_iter();
         pool.left_out.extend(own.map(|it| (it, Omitted::PassedOver(PassedOver::ReadByHost))));
+        let is_due =
+            |it: &Memory| !occasion.general || is_general(it) || occasion.lost.contains(&it.id);
         let (hits, special): (Vec<Hit>, Vec<Hit>) =
-            hits.into_iter().partition(|it| !occasion.general || is_general(&it.shown.memory));
+            hits.into_iter().partition(|it| is_due(&it.shown.memory));
         let special = special.into_iter();
         pool.left_out.extend(special.map(|it| (it, Omitted::PassedOver(PassedOver::Special))));
         let (hits, misplaced): (Vec<Hit>, Vec<Hit>) =

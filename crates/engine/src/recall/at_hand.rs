@@ -5,7 +5,7 @@ use std::collections::HashSet;
 use model::{ProjectPath, Timestamp};
 
 /// Stands before a file among what was shown.
-const TOUCHED: &str = "at ";
+pub(super) const TOUCHED: &str = "at ";
 /// So many are noted, and so many of the last are looked around in.
 const MOST: usize = 400;
 const AT_HAND: usize = 8;

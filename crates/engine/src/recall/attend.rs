@@ -93,13 +93,12 @@ impl Engine {
 
     /// As `attend`, with how it came about. What is said is noted as said.
     pub async fn attend_to(&self, heard: &Heard) -> Result<Telling, Error> {
-        let log = self.shown_log(&heard.session);
         if heard.moment == (Moment::Start { compacted: true }) {
-            log.clear();
+            self.forget_heard(&heard.session)?;
         }
         let telling = self.telling(heard, self.manners.level).await?;
         self.enrol(&heard.session)?;
-        log.add(&telling.words)?;
+        self.shown_log(&heard.session).add(&telling.words)?;
         Ok(telling)
     }
 
@@ -160,7 +159,13 @@ impl Engine {
             Moment::Prompt { text } => {
                 self.told_by(&Occasion { host: heard.host, ..beginning(text, level) }, &shown).await
             }
-            _ => self.told_by(&Occasion { host: heard.host, ..beginning("", level) }, &shown).await,
+            _ => {
+                let compacted = heard.moment == (Moment::Start { compacted: true });
+                let lost = compacted.then(|| ids(&self.shown_log(&heard.session).lost()));
+                let lost = lost.unwrap_or_default();
+                let occasion = Occasion { host: heard.host, lost, ..beginning("", level) };
+                self.told_by(&occasion, &shown).await
+            }
         }
     }
 

@@ -30,6 +30,8 @@ pub struct Occasion {
     pub without: Without,
     /// What the session has seen already and need not see again.
     pub already_shown: HashSet<MemoryId>,
+    /// What the session was told in a conversation that is gone: it is told again, if it still holds.
+    pub lost: HashSet<MemoryId>,
     /// Only what concerns any work here: what is pinned, what speaks of no file, and errors that come
     /// again and again. The rest waits for its file.
     pub general: bool,
@@ -62,6 +64,7 @@ impl Occasion {
             full: false,
             without: Without::default(),
             already_shown: HashSet::new(),
+            lost: HashSet::new(),
             general: false,
             outlook: true,
             told: HashSet::new(),
@@ -178,6 +181,7 @@ impl Engine {
             occasion.files.iter().flat_map(|it| WARNING_KINDS.map(|kind| of_kind(it, kind)));
         let warnings: Vec<Filter> = warnings.collect();
         pool.hits.extend(self.listed(&warnings, occasion, Purpose::Start).await?);
+        pool.hits.extend(self.lost(occasion).await?);
         if occasion.outlook && occasion.task.trim().is_empty() {
             pool.outlook = self.outlook().await?;
         }
@@ -191,6 +195,22 @@ impl Engine {
         let filters: Vec<Filter> = occasion.files.iter().map(of_file).collect();
         let pool = Pool::of(self.listed(&filters, occasion, Purpose::File).await?);
         self.assemble(occasion, Purpose::File, pool).await
+    }
+
+    /// What the session was told before its conversation was gone, and stands.
+    async fn lost(&self, occasion: &Occasion) -> Result<Vec<Hit>, Error> {
+        let mut found = Vec::new();
+        for notebook in self.notebooks().into_iter().filter(|_| !occasion.lost.is_empty()) {
+            let quiet = self.quiet(&notebook.store).await?;
+            for id in &occasion.lost {
+                let memory = notebook.store.get(*id).await?;
+                let Some(memory) = memory.filter(|it| it.status() == Status::Live) else { continue };
+                let standing = self.standing(&memory, &quiet);
+                let shown = Shown { memory, reach: notebook.reach, current: standing.current };
+                found.push((shown, standing));
+            }
+        }
+        Ok(weighed(found, occasion.phase, Purpose::Start, &occasion.without))
     }
 
     /// What relates to a text, of one type or of any.

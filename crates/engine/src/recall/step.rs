@@ -71,7 +71,7 @@ const RECORD: &str = "\"record\"";
 /// The most that is weighed for one search.
 const PER_SEARCH: u32 = 5;
 /// How a line begins that says how much was said.
-const SPENT: &str = "step ";
+pub(super) const SPENT: &str = "step ";
 
 impl Engine {
     /// What would be said now; nothing is noted as shown.

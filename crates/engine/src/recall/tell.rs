@@ -3,9 +3,11 @@
 use model::{Group, MemoryId, Tier};
 use store::Milestone;
 
-use super::at_hand::at_hand;
+use super::at_hand::{TOUCHED, at_hand};
 use super::attend::{OUTLOOK, ids};
 use super::context::{Context, Occasion};
+use super::step::SPENT;
+use crate::learn::uses::read_stamp;
 use crate::{Engine, Error};
 
 /// How the group of a session is kept, among what it heard and in the notebook.
@@ -56,9 +58,9 @@ impl Engine {
         Ok(self.shown_log(session).add(&words)?)
     }
 
-    /// The conversation in which a session was told things is gone; they may be told again.
-    pub fn forget_heard(&self, session: &str) {
-        self.shown_log(session).clear();
+    /// The conversation in which a session was told things is gone; they may be told once more.
+    pub fn forget_heard(&self, session: &str) -> Result<(), Error> {
+        Ok(self.shown_log(session).lose(was_said)?)
     }
 
     pub(super) fn words_of(&self, context: &Context) -> Vec<String> {
@@ -90,6 +92,12 @@ impl Engine {
         let group = words.iter().find_map(|it| Group::from_slug(it.strip_prefix(GROUP)?))?;
         Some(Milestone { what: format!("{GROUP}{group} {session}"), mark: 0 })
     }
+}
+
+/// Whether a word stands for something that was said; others note when, at which files, and what it cost.
+fn was_said(word: &str) -> bool {
+    let notes = [GROUP, TOUCHED, SPENT].iter().any(|it| word.starts_with(it));
+    !notes && read_stamp(word).is_none()
 }
 
 /// The session and the group that a milestone tells of, if it does.

@@ -113,6 +113,24 @@ fn the_level_says_when_anything_is_said_and_how_sure_it_must_be() {
 }
 
 #[test]
+fn what_a_compaction_took_comes_back_once() {
+    let desk = Desk::new();
+    let engine = taught(&desk);
+    let says = |moment: Moment| attend(&desk, &engine, "s1", moment).text.contains("wants seconds");
+    let start = |compacted| Moment::Start { compacted };
+    assert!(!says(start(false)), "it is about a file");
+    assert!(says(touched("a.rs")));
+    assert!(!says(start(false)), "a session that is gone on with has it before it");
+    assert!(!says(touched("a.rs")));
+    assert!(says(start(true)), "the conversation it was in is gone");
+    assert!(!says(touched("a.rs")), "it is there again");
+    assert!(!says(start(true)) && !says(touched("a.rs")), "twice is enough");
+    let other = heard(&desk, "s2", start(true));
+    let told = desk.runtime.block_on(engine.attend(&other)).unwrap();
+    assert!(told.is_none_or(|it| !it.contains("wants seconds")), "it was never told");
+}
+
+#[test]
 fn what_is_not_there_any_more_is_not_said_and_somebody_is_asked() {
     let desk = Desk::new();
     let engine = taught(&desk);
@@ -147,7 +165,7 @@ fn a_trial_tells_some_sessions_less_and_remembers_which() {
     ] {
         let session = in_group(group);
         let said = [start(), touched("a.rs")].map(|it| {
-            engine.forget_heard(&session);
+            engine.forget_heard(&session).unwrap();
             attend(&desk, &engine, &session, it).text.contains("seconds")
         });
         assert_eq!(said, hears, "{group}");
