@@ -8,6 +8,7 @@ mod codex;
 mod copilot;
 mod gemini;
 mod hooks;
+mod kept;
 mod listed;
 mod opencode;
 mod servers;
@@ -20,6 +21,8 @@ use model::{Envelope, Timestamp};
 use serde_json::Value;
 
 use crate::heard::Heard;
+
+pub use kept::{Kept, left};
 
 /// A program that runs agents.
 #[derive(Debug)]
@@ -238,9 +241,15 @@ fn runs(entry: &Value, job: &str) -> bool {
         (Value::String(line), None) => shell::words(line),
         (command, _) => listed(command).unwrap_or_default(),
     };
-    let program = words.first().map_or("", |it| it.rsplit(['/', '\\']).next().unwrap_or_default());
-    let is_ours = program.strip_suffix(".exe").unwrap_or(program) == "waylore";
-    is_ours && words.get(1).is_some_and(|it| it == job)
+    words.first().is_some_and(|it| is_our_name(it)) && words.get(1).is_some_and(|it| it == job)
+}
+
+/// Whether a program in settings is ours, by its path or its name: `waylore`, or one that goes on with its
+/// version or the like, `waylore-0.2`.
+pub fn is_our_name(program: &str) -> bool {
+    let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
+    let rest = name.strip_suffix(".exe").unwrap_or(name).strip_prefix("waylore");
+    rest.is_some_and(|it| it.is_empty() || it.starts_with(['-', '_', '.']))
 }
 
 #[cfg(test)]

@@ -40,14 +40,14 @@ pub use cut::{Cutter, MAX_STRING};
 pub use dialect::{Dialect, Form, recognise};
 pub use heard::{Heard, Moment, with_event};
 pub use host::{
-    Base, FilePlace, HOSTS, Host, OurHook, Plugin, SettingsFile, Setup, Speech, Trust, Unfit,
-    Version, host, read_version,
+    Base, FilePlace, HOSTS, Host, Kept, OurHook, Plugin, SettingsFile, Setup, Speech, Trust, Unfit,
+    Version, host, is_our_name, left, read_version,
 };
 pub use log::{Counts, session_id};
 pub use opencode::{MessageRow, PartRow, RowReader, SessionRow};
 pub use path::Root;
 pub use reader::{Origin, Reader};
-pub use rules::{RULE_FILES, RuleFile, Statement, rule_file, statements};
+pub use rules::{RULE_FILES, RuleFile, Statement, is_read, rule_file, statements};
 pub use time::parse_time;
 
 // The targets of the fuzzer name this room by its name.

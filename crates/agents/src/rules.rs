@@ -27,6 +27,18 @@ pub const RULE_FILES: &[RuleFile] = &[
     RuleFile { path: ".clinerules/",                    read_by: &["cline"] },
 ];
 
+/// Hosts that read a file only where there is not another one, which they take first.
+const INSTEAD: &[(&str, &str, &str)] = &[
+    // host      reads        unless there is
+    ("opencode", "CLAUDE.md", "AGENTS.md"),
+];
+
+/// Whether a host reads a file unasked, beside those that are there.
+pub fn is_read(path: &str, host: &str, is_there: impl Fn(&str) -> bool) -> bool {
+    let gives_way = INSTEAD.iter().any(|it| (it.0, it.1) == (host, path) && is_there(it.2));
+    rule_file(path).is_some_and(|it| it.read_by.contains(&host)) && !gives_way
+}
+
 /// The row of the table that a file belongs to.
 pub fn rule_file(path: &str) -> Option<&'static RuleFile> {
     let is_it =
@@ -211,6 +223,17 @@ mod tests {
             format!("{}: {under}{}\n", it.line, it.text)
         };
         expect.assert_eq(&statements(text).iter().map(show).collect::<String>());
+    }
+
+    #[test]
+    fn a_host_that_reads_one_file_of_two_reads_the_first() {
+        let reads =
+            |path: &str, host: &str, there: &[&str]| is_read(path, host, |it| there.contains(&it));
+        assert!(reads("CLAUDE.md", "opencode", &["CLAUDE.md"]));
+        assert!(!reads("CLAUDE.md", "opencode", &["AGENTS.md", "CLAUDE.md"]));
+        assert!(reads("AGENTS.md", "opencode", &["AGENTS.md", "CLAUDE.md"]));
+        assert!(reads("CLAUDE.md", "claude-code", &["AGENTS.md", "CLAUDE.md"]));
+        assert!(!reads("CLAUDE.md", "codex", &["CLAUDE.md"]));
     }
 
     #[test]

@@ -69,6 +69,24 @@ fn a_folder_that_the_environment_names_comes_before_the_home() {
 }
 
 #[test]
+fn a_program_is_ours_by_its_name_wherever_it_lies() {
+    for ours in ["waylore", "/opt/my tools/waylore", "C:\\x\\waylore.exe", "/x/waylore-0.2.1"] {
+        assert!(is_our_name(ours), "{ours}");
+    }
+    for other in ["", "way", "/x/waylores", "/waylore/other", "my-waylore"] {
+        assert!(!is_our_name(other), "{other}");
+    }
+    for host in HOSTS {
+        for file in host.files {
+            let setup = Setup { program: "/x/waylore-0.2", version: None };
+            let with = (file.with)("", &setup).unwrap();
+            let left = (file.without)(&with).unwrap();
+            assert!(!left.contains("waylore"), "{}: {left}", host.name);
+        }
+    }
+}
+
+#[test]
 fn a_version_is_read_from_what_a_program_says() {
     for (said, version) in [
         ("2.1.325 (Claude Code)\n", Some((2, 1, 325))),
