@@ -24,6 +24,16 @@ pub(crate) fn host(variable: &str, installed: &str) -> Option<PathBuf> {
     set.or_else(|| installed.canonicalize().ok()).filter(|it| it.is_file())
 }
 
+/// What runs hosts that are written in JavaScript: the person's own, or the one `scripts/setup` puts there.
+pub(crate) fn node() -> Option<PathBuf> {
+    let runs = |it: &PathBuf| {
+        let said = Command::new(it).arg("--version").stdout(Stdio::null()).status();
+        said.is_ok_and(|it| it.success())
+    };
+    let installed = workspace().join(".tools/mcp-node/current/bin/node");
+    [PathBuf::from("node"), installed].into_iter().find(runs)
+}
+
 /// How far the model has come is how often it has spoken.
 pub(crate) fn model(script: Script) -> Server {
     Server::start(move |seen: &Seen| {

@@ -42,9 +42,9 @@ fn is_asked(body: &Value) -> bool {
     body["contents"].is_array() && body["tools"].as_array().is_some_and(|it| !it.is_empty())
 }
 
-fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
+fn session(desk: &Desk, node: &Path, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
     let server = model(script);
-    let mut command = Command::new("node");
+    let mut command = Command::new(node);
     desk.surround(&mut command);
     command.arg(host).args([
         "--yolo",
@@ -70,6 +70,10 @@ fn what_one_session_of_gemini_learned_reaches_the_next() {
         let why = "`gemini` is not here; `scripts/setup hosts` installs it";
         return skip("a real session of Gemini CLI", why);
     };
+    let Some(node) = chat::node() else {
+        let why = "`node` is not here; `scripts/setup hosts` installs it";
+        return skip("a real session of Gemini CLI", why);
+    };
     let desk = Desk::new();
     let file = chat::repository(&desk);
     let settings = desk.root.join(".gemini/settings.json");
@@ -86,7 +90,7 @@ fn what_one_session_of_gemini_learned_reaches_the_next() {
     let ask = ("mcp_waylore_search_memory", chat::question());
     let again = vec![read, run("git show --no-stat HEAD~0"), ask];
     chat::learned_and_told(&desk, first, again, &|prompt, script| {
-        session(&desk, &host, prompt, script)
+        session(&desk, &node, &host, prompt, script)
     });
 
     desk.run(&["disconnect", "gemini", "--yes"]).ends(0, "disconnected");
