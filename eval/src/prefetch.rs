@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use graph::{History, Touched};
-use observe::{FromCommits, Modules, Past, PastSession, Task, prefetch};
+use observe::{FromCommits, Modules, Past, PastSession, Task, expected, prefetch};
 use serde_json::{Value, json};
 
 use crate::{data, report, transcripts};
@@ -76,6 +76,7 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
     }
     past.sort_by_key(|it| it.started);
     let mut rows = Vec::new();
+    let mut told = Told::default();
     for query in queries {
         let start = agents::parse_time(&query["start"]).unwrap_or_default();
         let before = past.iter().filter(|it| it.started < start);
@@ -94,6 +95,7 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
             text: query["prompt"].as_str().unwrap_or_default(),
             first: query["first_file"].as_str(),
         };
+        told.count(&task, &sessions, query);
         let commits = from_commits(&history, &task);
         let ranked = prefetch(
             &task,
@@ -119,7 +121,32 @@ fn measure(folder: &Path, slug: &str, repo: &str, queries: &[Value]) -> anyhow::
         value("mrr"),
         score["ALL"]["n"]
     );
+    let Told { sessions, any, files, opened } = told;
+    println!(
+        "prefetch {slug}: files are named at the first prompt of {any} of {sessions} sessions, {opened} of {files} of them were opened"
+    );
     Ok(())
+}
+
+/// What sessions are told unasked, and whether it was right.
+#[derive(Default)]
+struct Told {
+    sessions: usize,
+    any: usize,
+    files: usize,
+    opened: usize,
+}
+
+impl Told {
+    fn count(&mut self, task: &Task<'_>, sessions: &[PastSession], query: &Value) {
+        let named = expected(task.text, sessions).files;
+        let gold = query["gold"].as_array().into_iter().flatten().filter_map(Value::as_str);
+        let opened: Vec<&str> = gold.chain(task.first).collect();
+        self.sessions += 1;
+        self.any += usize::from(!named.is_empty());
+        self.files += named.len();
+        self.opened += named.iter().filter(|it| opened.contains(&it.path.as_str())).count();
+    }
 }
 
 /// What the history says about a task, as the engine asks it.

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use agents::{OurHook, SettingsFile, Setup, Trust, Unfit};
+use agents::{Kept, OurHook, SettingsFile, Setup, Trust, Unfit, left};
 use store::write_private;
 
 use crate::Error;
@@ -42,12 +42,8 @@ pub fn disconnect_plan(file: &SettingsFile, path: &Path, kept: &Path) -> Result<
     let before = read(path)?;
     let change = |before, after| Ok(HostChange { path: path.to_owned(), before, after });
     let Some(text) = before.clone() else { return change(None, None) };
-    if read(&written(kept))?.as_ref() == Some(&text) {
-        return change(before, read(&original(kept))?);
-    }
-    let after = (file.without)(&text).map_err(|it| unfit(path, &it))?;
-    let is_gone = after.is_empty() && !text.is_empty();
-    change(before, (!is_gone).then_some(after))
+    let after = left(file, &text, kept_in(kept)?.as_ref()).map_err(|it| unfit(path, &it))?;
+    change(before, after)
 }
 
 /// What trusting these hooks would change.
@@ -67,18 +63,24 @@ pub fn change_host(change: &HostChange, kept: Option<&Path>) -> Result<(), Error
         ));
     }
     if let (Some(kept), Some(after)) = (kept, &change.after) {
-        match &change.before {
-            // Connected before: what was there before that is what counts.
-            Some(before) if read(&written(kept))?.as_ref() == Some(before) => {}
+        let Kept { before, written: ours } =
+            Kept::over(kept_in(kept)?, change.before.as_deref(), after);
+        match before {
             Some(before) => write_private(&original(kept), before.as_bytes())?,
             None => remove(&original(kept))?,
         }
-        write_private(&written(kept), after.as_bytes())?;
+        write_private(&written(kept), ours.as_bytes())?;
     }
     match &change.after {
         Some(after) => Ok(write_private(&change.path, after.as_bytes())?),
         None => remove(&change.path),
     }
+}
+
+/// What a folder keeps; `None` when nothing was ever written.
+fn kept_in(kept: &Path) -> Result<Option<Kept>, Error> {
+    let Some(written) = read(&written(kept))? else { return Ok(None) };
+    Ok(Some(Kept { before: read(&original(kept))?, written }))
 }
 
 fn original(kept: &Path) -> PathBuf {

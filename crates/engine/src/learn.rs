@@ -16,6 +16,7 @@ mod modules;
 mod outcome;
 mod outlook;
 mod refresh;
+pub(crate) mod saved;
 mod synthesis;
 mod tail;
 mod transcript;
@@ -41,6 +42,7 @@ pub use explain::{Explained, Told, Visited, Witness};
 pub use family::{SiblingNote, framed_notes};
 pub use inbox::{Waiting, keep_for_later, waiting};
 pub use journal::{Journalled, session_root};
+pub use saved::Saved;
 pub use tail::Tail;
 pub use transcript::{TranscriptRead, transcripts_in};
 
@@ -147,9 +149,12 @@ impl Engine {
             unit: outcome::Unit::of(pad),
             modules,
             part,
-            group: uses::heard_as(pad).and_then(|it| self.enrolled(&it, pad.session?)),
+            passed: Vec::new(),
         };
         let notebook = self.notebook(Reach::Project).await?;
+        let group = uses::heard_as(pad).and_then(|it| self.enrolled(&it, pad.session?));
+        let spared = self.spared(&notebook.store, pad).await?;
+        let lesson = Raw { passed: group.into_iter().chain(spared).collect(), ..lesson };
         let used = self.used(&notebook.store, pad).await?;
         self.learn_session(notebook.store, lesson, used).await.map(Some)
     }
@@ -160,7 +165,7 @@ impl Engine {
         raw: Raw,
         used: Vec<Memory>,
     ) -> Result<Learned, Error> {
-        let Raw { mut session, print, mut sightings, stumbles, unit, modules, part, group } = raw;
+        let Raw { mut session, print, mut sightings, stumbles, unit, modules, part, passed } = raw;
         if part == Part::Whole {
             session.validated = self.validated(&store, &session).await?;
         }
@@ -209,7 +214,7 @@ impl Engine {
             changes.extend(self.conclude(&store, &session, unit, &modules).await?);
         }
         uses::count(&mut changes, used);
-        changes.extend(group.map(Change::Pass));
+        changes.extend(passed.into_iter().map(Change::Pass));
         let mut learned = self.write_lesson(&store, lesson, standing, reviewed, changes).await?;
         learned.kept.append(&mut synthesis.kept);
         learned.notices = synthesis.notices;
@@ -319,8 +324,8 @@ struct Raw {
     unit: Option<outcome::Unit>,
     modules: Modules,
     part: Part,
-    /// The group of a trial that it was in.
-    group: Option<Milestone>,
+    /// The group of a trial that it was in, and what it was spared.
+    passed: Vec<Milestone>,
 }
 
 fn files_of(session: &Session) -> Vec<TouchedRow> {

@@ -53,9 +53,9 @@ pub use find::{Found, Shown};
 pub use host::{HostChange, change_host, connect_plan, disconnect_plan, trust_plan};
 pub use intake::{ImportProblem, ImportRecord, Imported, Intake, Taken};
 pub use learn::{
-    Dropped, Explained, Journalled, Kept, KeptHow, Learned, SiblingNote, Standing, Strictness,
-    Tail, Told, TranscriptRead, Visited, Waiting, Witness, framed_notes, keep_for_later,
-    session_root, transcripts_in, waiting,
+    Dropped, Explained, Journalled, Kept, KeptHow, Learned, Saved, SiblingNote, Standing,
+    Strictness, Tail, Told, TranscriptRead, Visited, Waiting, Witness, framed_notes,
+    keep_for_later, session_root, transcripts_in, waiting,
 };
 pub use models::{Models, Recipe, VectorSource};
 pub use progress::Progress;
@@ -84,13 +84,14 @@ pub use ::recall::{
 };
 pub use agents::{
     FilePlace, HOSTS, Heard, Host, Moment, OurHook, SettingsFile, Setup, Trust, Version, host,
-    read_version, with_event,
+    is_our_name, read_version, with_event,
 };
 pub use infer::{
     Embedder, EmbeddingApi, EmbeddingConfig, Endpoint, Error as ProviderError, Generator,
     Key as ProviderKey, MODEL_NOTICE, Probe, RerankApi, RerankConfig, RerankProbe, Reranker,
     TextApi, TextConfig, TextProbe, ollama,
 };
+pub use observe::{Expected, FEWEST_ALIKE, Foreseen};
 pub use promote::{Compared, instruction_like};
 pub use source::{Place, PlaceKind, Transcript, locate};
 pub use store::Error as StoreError;

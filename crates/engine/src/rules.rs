@@ -2,7 +2,7 @@
 
 use std::collections::HashSet;
 
-use agents::{RULE_FILES, Statement, rule_file, statements};
+use agents::{RULE_FILES, Statement, is_read, rule_file, statements};
 use model::{Actor, Kind, MAX_CONTENT, Memory, MemoryType, PerMille, ProjectPath, Source, Status};
 use promote::Relationship;
 use store::{Action, Batch, Change, Entry, Store};
@@ -78,9 +78,8 @@ impl Engine {
     /// What a host reads by itself in this project's rule files.
     pub(crate) fn read_by(&self, host: Option<&str>) -> HashSet<String> {
         let Some(host) = host else { return HashSet::new() };
-        let reads = |it: &RuleBook| {
-            rule_file(it.path.as_str()).is_some_and(|it| it.read_by.contains(&host))
-        };
+        let is_there = |path: &str| source::exists(&self.place.root, path);
+        let reads = |it: &RuleBook| is_read(it.path.as_str(), host, is_there);
         let books = self.rules().into_iter().filter(reads);
         books.flat_map(|it| it.rules).map(|it| it.text).collect()
     }

@@ -13,6 +13,7 @@ use store::{
 
 use crate::carry::everything;
 use crate::change::by_user;
+use crate::learn::saved::{Saved, saved};
 use crate::recall::read_group;
 use crate::{Engine, Error, Notebook, Reach};
 
@@ -57,6 +58,7 @@ pub struct Activity {
     /// Memories that were learned, and sightings that did not become one.
     pub learned: usize,
     pub dropped: usize,
+    pub saved: Saved,
 }
 
 /// What a trial of memory shows so far.
@@ -179,7 +181,9 @@ impl Engine {
     pub async fn activity(&self) -> Result<Activity, Error> {
         let mut res = Activity::default();
         let Some(store) = self.project_store().filter(Store::exists) else { return Ok(res) };
-        for session in store.sessions().await? {
+        let sessions = store.sessions().await?;
+        res.saved = saved(&store.milestones().await?, &sessions);
+        for session in sessions {
             res.sessions += 1;
             res.validated += usize::from(session.validated.is_some());
             let sightings = store.sightings_in(session.id).await?;

@@ -24,8 +24,10 @@ mod sighting;
 mod signal;
 
 mod draft;
+mod expected;
 mod modules;
 mod prefetch;
+mod spared;
 mod synthesis;
 mod together;
 mod used;
@@ -35,6 +37,7 @@ mod script;
 
 pub use config::is_config;
 pub use draft::{Draft, Seen, Support, draft};
+pub use expected::{Expected, FEWEST as FEWEST_ALIKE, Foreseen, expected};
 pub use fingerprint::{Failure, failure, is_generic, normalised};
 pub use journal::{Folded, fold};
 pub use modules::Modules;
@@ -49,6 +52,7 @@ pub use sentence::{code_words, names_code, sentences};
 pub use session::{FileRow, Session, session};
 pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
 pub use signal::{parallel_conflicts, sightings, taken_back, urgency};
+pub use spared::{avoided, ended_after};
 pub use synthesis::{MILESTONES, MOST_INSIGHTS, Visit, about_module, about_pairs, modules_of};
 pub use together::{Worked, worked};
 pub use used::{cited, followed};

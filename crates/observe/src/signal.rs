@@ -31,6 +31,7 @@ use crate::sighting::Sighting;
 use crate::{Modules, Scratchpad};
 
 pub use dead_end::taken_back;
+pub(crate) use error_retry::calls_until_ended;
 pub use parallel_conflict::parallel_conflicts;
 
 type Detector = fn(&mut Vec<Sighting>, &Scratchpad, &Modules);

@@ -104,7 +104,11 @@ impl Daemon {
         let Some(first) = events.first() else { return silent() };
         let (sitting, _) = self.sittings.begin(first.session, &project);
         let is_subagent = matches!(&first.event, Event::SessionStart(it) if it.parent.is_some());
+        let again = sitting.hears_again(ask.message.get());
         self.keep(&sitting, &engine, events)?;
+        if again {
+            return silent();
+        }
         let text = self.said(&engine, &heard, &sitting).await?;
         if !is_subagent {
             self.follow(&sitting, &engine, &heard);

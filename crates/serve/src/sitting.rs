@@ -27,6 +27,7 @@ pub(crate) struct Sitting {
     tail: Mutex<Option<Tail>>,
     used: Mutex<Instant>,
     steps: Mutex<Steps>,
+    heard: Mutex<VecDeque<(u64, Instant)>>,
 }
 
 /// How far a session has come, as far as it was heard here.
@@ -39,6 +40,10 @@ pub(crate) struct Steps {
     /// Files it touched, the last ones.
     pub(crate) touched: Vec<ProjectPath>,
 }
+
+/// For so long, and of so many messages, it is known that they came: hooks of one event run side by side.
+const MOMENT: Duration = Duration::from_secs(5);
+const HEARD: usize = 64;
 
 /// Files of a session that are kept in mind.
 const TOUCHED: usize = 200;
@@ -75,7 +80,20 @@ fn hash(id: &str) -> u64 {
 impl Sitting {
     fn new(session: SessionId, project: Arc<Project>) -> Self {
         let (seen, tail, used) = (Mutex::default(), Mutex::default(), Mutex::new(Instant::now()));
-        Self { session, project, seen, tail, used, steps: Mutex::default() }
+        let (steps, heard) = (Mutex::default(), Mutex::default());
+        Self { session, project, seen, tail, used, steps, heard }
+    }
+
+    /// Whether a host said the very same a moment ago: it has two hooks of ours, and the other one was
+    /// answered.
+    pub(crate) fn hears_again(&self, message: &str) -> bool {
+        let mut heard = lock(&self.heard);
+        heard.retain(|it| it.1.elapsed() < MOMENT);
+        let message = hash(message);
+        let again = heard.iter().any(|it| it.0 == message);
+        heard.push_front((message, Instant::now()));
+        heard.truncate(HEARD);
+        again
     }
 
     /// What the session is about, when that is not known yet.

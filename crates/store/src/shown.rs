@@ -54,12 +54,22 @@ impl ShownLog {
         (shown, gone)
     }
 
+    /// Waits until no other process tells this session something, and keeps others waiting until what is
+    /// returned goes.
+    pub fn turn(&self) -> Result<fs::File, Error> {
+        let io = |it: std::io::Error| Error::io(&self.path, &it);
+        os::private_dir(&self.dir).and_then(|()| os::private_file(&self.path)).map_err(io)?;
+        let file = fs::File::open(&self.path).map_err(io)?;
+        file.lock().map_err(io)?;
+        Ok(file)
+    }
+
     pub fn add(&self, words: &[String]) -> Result<(), Error> {
         let io = |it: std::io::Error| Error::io(&self.path, &it);
         if words.is_empty() {
             return Ok(());
         }
-        let is_new = !self.path.exists();
+        let is_new = fs::metadata(&self.path).map_or(0, |it| it.len()) == 0;
         os::private_dir(&self.dir).and_then(|()| os::private_file(&self.path)).map_err(io)?;
         let lines = words.join("\n") + "\n";
         let file = fs::OpenOptions::new().append(true).open(&self.path);

@@ -1,5 +1,7 @@
 //! `waylore connect` and `waylore disconnect`.
 
+mod scope;
+mod shown;
 mod trust;
 
 use std::path::{Path, PathBuf};
@@ -15,7 +17,7 @@ use super::shared::{agreed, confirmed};
 use crate::Global;
 use crate::environment::{self, Environment};
 use crate::failure::{Failure, Kind, usage};
-use crate::output::{DIM, GOOD, Output};
+use crate::output::Output;
 
 /// Let an agent's host call Waylore
 ///
@@ -64,6 +66,8 @@ enum Scope {
     User,
     Project,
 }
+
+pub(super) use scope::called_twice;
 
 /// The names of hosts on a command line.
 pub(super) fn host_name() -> impl TypedValueParser<Value = &'static Host> {
@@ -143,7 +147,9 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
     if let Some(folder) = &args.plugin {
         return write_plugin(host, &environment.cwd.join(folder), &program, output);
     }
+    refuse_nameless(&program)?;
     let files = files_of(&args.which, global, &environment)?;
+    let twice = scope::is_connected_elsewhere(&args.which, global, &environment);
     // Everybody who works on a project may have another version.
     let version = if args.which.scope == Scope::Project { None } else { version(host) };
     let plans = plans(&files, &Setup { program: &program, version })?;
@@ -158,6 +164,7 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
     if output.json {
         let mut res = to_json(&args.which, &plans, done);
         res["trusted"] = json!(trusted);
+        res["twice"] = json!(twice);
         output.data_json("connected", res);
     } else if done && trusted == Some(false) {
         output.say(&format!("{} calls waylore as soon as you trust the hooks", host.name));
@@ -168,12 +175,24 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
     } else if plans.iter().all(HostChange::is_empty) {
         output.say(&format!("{} is connected already", host.name));
     }
+    if twice && is_there {
+        scope::say_twice(&args.which, output);
+    }
     Ok(0)
 }
 
 /// What a host is to run.
 fn program() -> anyhow::Result<String> {
     Ok(std::env::current_exe()?.to_string_lossy().into_owned())
+}
+
+/// Refuses a program that would not be found again in settings, where ours is known by its name.
+fn refuse_nameless(program: &str) -> anyhow::Result<()> {
+    if engine::is_our_name(program) {
+        return Ok(());
+    }
+    let message = format!("in settings `{program}` would not be known as Waylore's");
+    Err(usage(message, "call the program `waylore`, or `waylore-` and something, and say it again"))
 }
 
 /// The version of a host that is installed, as it says itself.
@@ -237,6 +256,10 @@ pub(super) fn meet(
 ) -> anyhow::Result<Vec<Met>> {
     let mut res = Vec::new();
     let program = program()?;
+    if let Err(why) = refuse_nameless(&program) {
+        output.warn(&format!("no agent can be connected: {why}"));
+        return Ok(res);
+    }
     for host in HOSTS {
         let Ok(files) = files(host, None, environment) else { continue };
         if !is_here(host, environment) {
@@ -249,8 +272,12 @@ pub(super) fn meet(
             res.push(Met { host: name, connected: true });
             continue;
         }
-        output.say(&format!("agents: {name} is here; this would change:"));
-        show(&plans, output);
+        if yes {
+            shown::brief(&plans, output);
+        } else {
+            output.say(&format!("agents: {name} is here; this would change:"));
+            shown::whole(&plans, output);
+        }
         let connected = agreed(yes, &format!("Let {name} call Waylore?"))?;
         if connected {
             let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
@@ -287,10 +314,8 @@ pub(super) fn standings(
         let files = files(host, None, environment)?;
         let setup = Setup { program: &program, version: version(host) };
         let with = |it: &HostFile| connect_plan(it.file, &it.path, &setup);
-        let without = |it: &HostFile| disconnect_plan(it.file, &it.path, Path::new(""));
         // What cannot be read is nobody's.
         let is_done = |it: &HostFile| with(it).is_ok_and(|it| it.is_empty());
-        let has_ours = |it: &HostFile| without(it).is_ok_and(|it| !it.is_empty());
         let standing = match (files.iter().all(is_done), files.iter().any(has_ours)) {
             (true, _) => Standing::Connected,
             (false, true) => Standing::InPart,
@@ -299,6 +324,11 @@ pub(super) fn standings(
         res.push((host, standing));
     }
     Ok(res)
+}
+
+/// Whether something of ours stands in a file. What cannot be read is nobody's.
+fn has_ours(it: &HostFile) -> bool {
+    disconnect_plan(it.file, &it.path, Path::new("")).is_ok_and(|it| !it.is_empty())
 }
 
 /// Whether a host has been used here: it has made the folder for its settings.
@@ -345,7 +375,7 @@ fn carry_out(
         return Ok(false);
     }
     if !output.json {
-        show(plans, output);
+        shown::whole(plans, output);
     }
     if which.dry_run || !confirmed(which.yes, "Change it?")? {
         return Ok(false);
@@ -354,47 +384,11 @@ fn carry_out(
     Ok(true)
 }
 
-fn show(plans: &[HostChange], output: &Output) {
-    for plan in plans.iter().filter(|it| !it.is_empty()) {
-        output.say(&format!("in `{}`:", plan.path.display()));
-        for line in differences(plan) {
-            output.say(&line);
-        }
-    }
-}
-
 fn change(plans: &[HostChange], kept: &[Option<PathBuf>]) -> Result<(), engine::Error> {
     for (plan, kept) in plans.iter().zip(kept).filter(|it| !it.0.is_empty()) {
         change_host(plan, kept.as_deref())?;
     }
     Ok(())
-}
-
-/// The lines that go and come. Ours stand together, so that what is common before and behind tells all.
-fn differences(plan: &HostChange) -> Vec<String> {
-    let lines = |it: &Option<String>| -> Vec<String> {
-        it.as_deref().unwrap_or_default().lines().map(str::to_owned).collect()
-    };
-    let (before, after) = (lines(&plan.before), lines(&plan.after));
-    let mut res = Vec::new();
-    let (mut b, mut a) = (0, 0);
-    while b < before.len() || a < after.len() {
-        if b < before.len() && a < after.len() && before[b] == after[a] {
-            (b, a) = (b + 1, a + 1);
-        } else if let Some(line) = before.get(b)
-            && let Some(skip) = after[a..].iter().position(|it| it == line)
-        {
-            res.extend(after[a..a + skip].iter().map(|it| format!("{GOOD}+ {it}{GOOD:#}")));
-            a += skip;
-        } else if b < before.len() {
-            res.push(format!("{DIM}- {}{DIM:#}", before[b]));
-            b += 1;
-        } else {
-            res.push(format!("{GOOD}+ {}{GOOD:#}", after[a]));
-            a += 1;
-        }
-    }
-    res
 }
 
 fn to_json(which: &WhichHost, plans: &[HostChange], done: bool) -> serde_json::Value {

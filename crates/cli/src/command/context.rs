@@ -6,14 +6,15 @@ mod step;
 use std::path::PathBuf;
 
 use engine::{
-    Context, Heard, Moment, Occasion, Omitted, PaidBy, Pipeline, Shown, Silence, Telling,
+    Context, FEWEST_ALIKE, Foreseen, Heard, Moment, Occasion, Omitted, PaidBy, Pipeline, Shown,
+    Silence, Telling,
 };
 use model::{Phase, TrustLevel};
 use serde_json::json;
 
 use super::Session;
 use super::answer::{AskingArgs, row, say_columns, say_verdict};
-use crate::output::{DIM, visible};
+use crate::output::{DIM, count, visible};
 use crate::wire::MemoryWire;
 use crate::wire::context::context_json;
 
@@ -327,12 +328,29 @@ fn siblings(args: &SiblingsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
     Ok(u8::from(notes.is_empty()))
 }
 
+/// Why files are named, or none.
+fn said_of_files(it: &Foreseen) -> String {
+    let Foreseen { files, alike, known } = it;
+    let of = count(*known as usize, "session", "sessions");
+    if *alike < FEWEST_ALIKE {
+        format!("no files are named: {alike} of {of} did such work, {FEWEST_ALIKE} are needed")
+    } else if files.is_empty() {
+        format!("no files are named: the {alike} of {of} that did such work agree on none")
+    } else {
+        let named = count(files.len(), "file is", "files are");
+        format!("{named} named: most of the {alike} of {of} that did such work opened them")
+    }
+}
+
 fn render_reasons(context: &Context, session: &Session<'_>) {
     let out = session.output;
     out.say("");
     let Context { used, budget, phase, .. } = context;
     out.say(&format!("{used} of {budget} tokens, phase `{phase}`"));
     say_verdict(context.verdict, session);
+    if let Some(it) = &context.foreseen {
+        out.say(&said_of_files(it));
+    }
     say_columns(session);
     for it in &context.placed {
         let paid = match it.paid_by {

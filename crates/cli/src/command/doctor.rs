@@ -24,6 +24,7 @@ pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Resu
     checks.extend(vectors(session).await);
     checks.push(daemon(session));
     checks.extend(hosts(session));
+    checks.extend(twice(session));
     let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
     let code = u8::from(worst == Health::Bad);
     if session.output.json {
@@ -113,6 +114,18 @@ fn hosts(session: &Session<'_>) -> Option<Check> {
     let health = if old.is_some() { Health::Doubtful } else { Health::Good };
     let detail = if said.is_empty() { "none is here".to_owned() } else { said.join(", ") };
     Some(Check { name: "hosts".to_owned(), health, detail, fix })
+}
+
+/// Hosts that run two hooks of ours at every event.
+fn twice(session: &Session<'_>) -> Option<Check> {
+    let named = connect::called_twice(&session.engine.place.root, &session.environment);
+    let first = named.first()?;
+    let detail = format!(
+        "both your settings and this project's call waylore: {}; it counts once, and costs twice",
+        named.join(", ")
+    );
+    let fix = Some(format!("`waylore disconnect {first} --scope project`, or without `--scope`"));
+    Some(Check { name: "hosts".to_owned(), health: Health::Doubtful, detail, fix })
 }
 
 /// Who serves, and what is done in the background.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use engine::{Activity, Compared, Stats, Trial};
+use engine::{Activity, Compared, Saved, Stats, Trial};
 use model::Status;
 use serde_json::json;
 
@@ -42,6 +42,7 @@ pub(crate) async fn run(_: StatsArgs, session: &Session<'_>) -> anyhow::Result<u
     }
     if activity.sessions > 0 || activity.shown > 0 {
         session.output.line(&said(&activity));
+        session.output.line(&spared(&activity.saved));
     }
     if let Some(trial) = &trial {
         render_trial(trial, session);
@@ -71,6 +72,24 @@ fn said(it: &Activity) -> String {
         count(it.dropped, "sighting", "sightings"),
         times(it.shown),
         times(it.used)
+    )
+}
+
+/// What was saved and how that is known; nothing is said to be saved that nobody saw.
+fn spared(it: &Saved) -> String {
+    if it.errors == 0 {
+        return "saved: nothing that could be counted yet".to_owned();
+    }
+    let n = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    let tokens = it
+        .tokens()
+        .zip(it.tokens_per_step)
+        .map(|(all, each)| format!(", about {all} tokens at {each} a step, the average here"));
+    format!(
+        "saved: {} ended or avoided with what was told, {} fewer than the shortest way found without{}",
+        count(n(it.errors), "error was", "errors were"),
+        count(n(it.calls), "call", "calls"),
+        tokens.unwrap_or_default()
     )
 }
 
@@ -128,6 +147,12 @@ fn activity_json(it: &Activity) -> serde_json::Value {
         "dropped": it.dropped,
         "shown": it.shown,
         "used": it.used,
+        "saved": {
+            "errors": it.saved.errors,
+            "calls": it.saved.calls,
+            "tokens": it.saved.tokens(),
+            "tokens_per_step": it.saved.tokens_per_step,
+        },
     })
 }
 

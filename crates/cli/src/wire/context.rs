@@ -1,6 +1,6 @@
 //! Contexts on the wire: the text, and what became of every memory that was looked at.
 
-use engine::{Context, Omitted, PaidBy, Placement, StepContext, StepOffer};
+use engine::{Context, Expected, Foreseen, Omitted, PaidBy, Placement, StepContext, StepOffer};
 use serde_json::{Value, json};
 
 use super::answer::{hit_json, passed_over_json, verdict_json};
@@ -14,6 +14,7 @@ pub(crate) fn context_json(context: &Context, explain: bool) -> Value {
         "budget": context.budget,
         "phase": context.phase.slug(),
         "outlook": context.outlook,
+        "files": context.foreseen.as_ref().map(foreseen_json),
         "placed": placed,
         "class": context.class.map(engine::Class::slug),
         "verdict": verdict_json(context.verdict),
@@ -28,6 +29,12 @@ pub(crate) fn context_json(context: &Context, explain: bool) -> Value {
         res["left_out"] = left_out.collect();
     }
     res
+}
+
+fn foreseen_json(it: &Foreseen) -> Value {
+    let file = |it: &Expected| json!({ "path": it.path, "sessions": it.sessions });
+    let files: Vec<Value> = it.files.iter().map(file).collect();
+    json!({ "named": files, "alike": it.alike, "sessions": it.known })
 }
 
 /// The fields of what is said between two steps.

@@ -25,8 +25,10 @@ fn shop() -> Desk {
 #[test]
 fn an_empty_folder_is_a_beginning_too() {
     let desk = Desk::new();
+    fs::create_dir(desk.root.join(".claude")).unwrap();
     let said = desk.run(&["init", "--yes"]).ends(0, "init");
     assert!(said.err.contains("none of this project were found"), "{said:?}");
+    assert!(said.err.contains("lines more in `") && !said.err.contains("\"hooks\""), "{said:?}");
     assert!(said.err.contains("nothing is known yet"), "{said:?}");
 }
 

@@ -2,11 +2,12 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use engine::{FilePlace, HOSTS, Host};
 
 use crate::chat::text;
-use crate::kit::Desk;
+use crate::kit::{Desk, binary, finish};
 
 /// The files of a host at this desk.
 fn files(desk: &Desk, host: &Host, project: bool) -> Vec<PathBuf> {
@@ -63,6 +64,45 @@ fn every_host_comes_and_goes_without_a_trace() {
                 assert_eq!(text(path).as_deref(), theirs(path), "{}", path.display());
             }
         }
+    }
+}
+
+#[test]
+fn who_is_connected_twice_is_told_and_can_tell_it_later() {
+    let desk = Desk::new();
+    let said = desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
+    assert!(!said.err.contains("twice"), "{said:?}");
+    let both = ["connect", "claude-code", "--scope", "project", "--yes"];
+    let said = desk.run(&both).ends(0, "connected");
+    assert!(said.err.contains("your own settings call waylore, too"), "{said:?}");
+    let named = "both your settings and this project's call waylore: claude-code";
+    let doctor = desk.run(&["doctor"]);
+    assert!(doctor.out.contains(named) && doctor.out.contains("--scope project"), "{doctor:?}");
+    let said = desk.run(&["connect", "claude-code", "--yes"]).ends(0, "it is already");
+    assert!(said.err.contains("this project's settings call waylore, too"), "{said:?}");
+    desk.run(&["disconnect", "claude-code", "--scope", "project", "--yes"]).ends(0, "one is left");
+    assert!(!desk.run(&["doctor"]).out.contains(named));
+}
+
+#[test]
+fn a_program_that_settings_would_not_know_again_is_not_put_there() {
+    let desk = Desk::new();
+    for (name, code) in [("wl", 2), ("waylore-next", 0)] {
+        let program = desk.root.join(name);
+        fs::copy(binary(), &program).unwrap();
+        let mut command = Command::new(&program);
+        desk.surround(&mut command);
+        command.args(["connect", "claude-code", "--yes"]);
+        finish(command).ends(code, name);
+    }
+    let settings = files(&desk, engine::host("claude-code").unwrap(), false);
+    for path in &settings {
+        // Somebody has changed it since, so that the bytes from before are of no use.
+        put(path, &text(path).unwrap().replacen('{', "{ \"mine\": 1,", 1));
+    }
+    desk.run(&["disconnect", "claude-code", "--yes"]).ends(0, "by another name");
+    for path in &settings {
+        assert!(!text(path).unwrap().contains("waylore"), "{}", path.display());
     }
 }
 

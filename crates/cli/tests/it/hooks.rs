@@ -73,6 +73,48 @@ pub(crate) fn taught() -> Desk {
 }
 
 #[test]
+fn two_hooks_of_one_event_say_it_once() {
+    let desk = taught();
+    let mut message = start("startup");
+    message["session_id"] = json!("s1");
+    message["cwd"] = json!(desk.project.display().to_string());
+    let say = || desk.feed(&["hook", "claude-code"], message.to_string().as_bytes()).out;
+    let said = std::thread::scope(|it| {
+        let both = [it.spawn(say), it.spawn(say)];
+        both.map(|it| it.join().unwrap())
+    });
+    let n_told = said.iter().filter(|it| it.contains("stored in UTC")).count();
+    assert_eq!(n_told, 1, "{said:?}");
+}
+
+#[test]
+fn files_that_sessions_on_such_work_opened_are_named_at_the_first_prompt() {
+    let desk = Desk::new();
+    fs::create_dir(desk.project.join("src")).unwrap();
+    for file in ["login", "token", "guide"] {
+        fs::write(desk.project.join(format!("src/{file}.rs")), "\n").unwrap();
+    }
+    let work = |task: &str, file: &str| {
+        format!("user {task}\nedit src/{file}.rs\nread src/token.rs\nrun cargo test\n")
+    };
+    put(&desk, 1, 1, &work("the login token expires too early", "login"));
+    put(&desk, 2, 2, &work("a login token that expires never", "login"));
+    put(&desk, 3, 3, "user write about colours\nedit src/guide.rs\nrun cargo test\n");
+    desk.run(&["learn"]).ends(0, "learned");
+    let asked = "why does the login token expire at midnight";
+    let explained = desk.run(&["context", "start", "--task", asked, "--explain"]).all();
+    assert!(explained.contains("2 files are named: most of the 2 of 3 sessions"), "{explained}");
+    let said = told(&desk, "s1", prompt(asked));
+    assert!(said.contains("`src/token.rs`: 2 of 2 sessions") && !said.contains("guide"), "{said}");
+    let said = told(&desk, "s1", prompt("and why does the login token expire at noon"));
+    assert!(!said.contains("src/token.rs"), "once a session: {said}");
+    let other = "what is the boiling point of ethanol";
+    assert_eq!(told(&desk, "s2", prompt(other)), "");
+    let explained = desk.run(&["context", "start", "--task", other, "--explain"]).all();
+    assert!(explained.contains("no files are named: 0 of 3 sessions"), "{explained}");
+}
+
+#[test]
 fn a_warning_comes_with_its_file_and_once_per_session() {
     let desk = taught();
     fs::write(desk.project.join("src/other.rs"), "\n").unwrap();

@@ -84,6 +84,8 @@ fn a_map_is_found_corrected_and_stays_corrected() {
     desk.json(&["map", "describe", "cart", "What", "somebody", "wants", "to", "buy"]);
     desk.json(&["map", "rename", "cart", "Basket"]);
     desk.json(&["map", "move", "cart", "packages/auth/src/token.ts"]);
+    let told = desk.run(&["context", "start", "--task", "The basket forgets what is in it"]);
+    assert!(told.out.contains("`Basket`: What somebody wants to buy"), "{told:?}");
     desk.json(&["remember", "Prices are in cents", "--file", "packages/cart/src/price.ts"]);
     // The folder is renamed, and everything is read anew.
     fs::rename(desk.project.join("packages/cart"), desk.project.join("packages/basket")).unwrap();

@@ -110,6 +110,12 @@ impl Engine {
         Ok(Some(Found { modules, edited, tools }))
     }
 
+    /// The modules of an outline, as people and agents corrected them.
+    pub(crate) async fn corrected(&self, mut outline: Vec<Module>) -> Result<Vec<Module>, Error> {
+        edits::apply(&mut outline, &self.map_edits(model::Status::Live).await?);
+        Ok(outline)
+    }
+
     /// How many memories speak of each module: by name, or of a file in it.
     async fn counts(&self, modules: &[Module]) -> Result<BTreeMap<String, usize>, Error> {
         let of: BTreeMap<&str, &str> = modules

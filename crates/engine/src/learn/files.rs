@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use ::graph::History;
 use model::{Kind, Payload, ProjectPath, Status};
-use observe::{FromCommits, Modules, Past, PastSession, Task};
+use observe::{Foreseen, FromCommits, Modules, Past, PastSession, Task};
 use store::{Filter, Store};
 
 use crate::{Engine, Error, Reach};
@@ -20,12 +20,7 @@ impl Engine {
         first: Option<&str>,
         limit: usize,
     ) -> Result<Vec<String>, Error> {
-        let known = match self.project_store().filter(Store::exists) {
-            Some(store) => store.touched_by_all().await?,
-            None => Vec::new(),
-        };
-        let mut sessions: Vec<PastSession> =
-            known.into_iter().map(|(task, touched)| PastSession { task, touched }).collect();
+        let mut sessions = self.past_sessions().await?;
         let modules = self.modules().await?;
         sessions.extend(self.habits(first, &modules).await?);
         let commits = from_commits(&self.past().await?, task, first);
@@ -37,9 +32,20 @@ impl Engine {
         res.truncate(limit);
         Ok(res)
     }
-}
 
-impl Engine {
+    /// Files that past sessions on such work agree on, those that are still there.
+    pub(crate) async fn foreseen(&self, task: &str) -> Result<Foreseen, Error> {
+        let mut res = observe::expected(task, &self.past_sessions().await?);
+        res.files.retain(|it| source::exists(&self.place.root, &it.path));
+        Ok(res)
+    }
+
+    async fn past_sessions(&self) -> Result<Vec<PastSession>, Error> {
+        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(Vec::new()) };
+        let known = store.touched_by_all().await?;
+        Ok(known.into_iter().map(|(task, touched)| PastSession { task, touched }).collect())
+    }
+
     /// What reading each of these files whole costs, in tokens, where sessions paid far more than usual.
     pub async fn read_costs(&self, files: &[String]) -> Result<BTreeMap<String, u64>, Error> {
         let kind = Some(Kind::ContextCost.slug().to_owned());

@@ -3,13 +3,14 @@
 use std::collections::{HashMap, HashSet};
 
 use model::{Kind, Memory, MemoryId, MemoryType, PerMille, ProjectPath};
+use observe::{Expected, Foreseen};
 use recall::{
     Brief, Item, Purpose, Stage, Unpacked, Without, frame, pack, phase, pipeline, stale, tokens,
 };
 use store::WARNING_KINDS;
 
 use super::ask::{Hit, PassedOver};
-use super::context::{Context, Occasion, Omitted, Placement, Pool};
+use super::context::{Context, FILES, Occasion, Omitted, Placement, Pool};
 use super::fate::Fate;
 use super::likeness::{Kinship, Likeness, attribution, overrides};
 use crate::{Engine, Error, Shown};
@@ -25,6 +26,9 @@ const REPORT: usize = 1_200;
 
 /// Stands before the errors to expect.
 const EXPECTED: &str = "What failed in earlier sessions here, command and answer:";
+
+/// Stands before the files that a task will need.
+const NEEDED: &str = "Files that sessions on such work opened:";
 
 /// Stands before what is said of the project itself.
 const MAPPED: &str = "This project, as its files say:";
@@ -105,6 +109,7 @@ impl Engine {
         let outlook = Extra::of(EXPECTED, &pool.outlook, budget / 2);
         let lines: Vec<&str> = pool.excerpt.iter().map(|it| it.line.as_str()).collect();
         let excerpt = Extra::of(MAPPED, &lines.join("\n"), budget / 5);
+        let needed = Extra::of(NEEDED, &needed(pool.foreseen.as_ref()), budget / 5);
         let items: Vec<Item> = groups
             .iter()
             .zip(0..)
@@ -121,7 +126,7 @@ impl Engine {
         let foot = foot(&occasion.report);
         let brief = Brief {
             phase: occasion.phase,
-            budget: budget - outlook.cost - excerpt.cost,
+            budget: budget - outlook.cost - excerpt.cost - needed.cost,
             head: frame::HEAD,
             foot: &foot,
             duplicate: likeness.duplicate(),
@@ -164,10 +169,11 @@ impl Engine {
             left_out.extend(groups[*key as usize].iter().map(|it| (it.hit.clone(), why)));
         }
         left_out.sort_by(|a, b| by_score(&a.0, &b.0));
-        let Pool { class, verdict, notices, excerpt: told, .. } =
+        let Pool { class, verdict, notices, excerpt: told, foreseen, .. } =
             Pool { left_out: Vec::new(), ..pool };
-        let told = told.into_iter().filter(|_| excerpt.cost > 0).map(|it| it.word).collect();
-        let text = outlook.added_to(excerpt.added_to(packed.text));
+        let told = told.into_iter().filter(|_| excerpt.cost > 0).map(|it| it.word);
+        let told = told.chain((needed.cost > 0).then(|| FILES.to_owned())).collect();
+        let text = outlook.added_to(excerpt.added_to(needed.added_to(packed.text)));
         let (used, outlook, phase) = (tokens(&text), outlook.lines, occasion.phase);
         Context {
             text,
@@ -176,6 +182,7 @@ impl Engine {
             phase,
             outlook,
             told,
+            foreseen,
             placed,
             left_out,
             class,
@@ -256,6 +263,13 @@ impl Extra {
         let before = block.trim_end().strip_suffix(frame::FOOT).unwrap_or(frame::HEAD);
         format!("{}\n{}\n{}\n{}", before.trim_end(), self.title, self.lines, frame::FOOT)
     }
+}
+
+/// A line for each file that a task will need.
+fn needed(foreseen: Option<&Foreseen>) -> String {
+    let Some(Foreseen { files, alike, .. }) = foreseen else { return String::new() };
+    let line = |it: &Expected| format!("`{}`: {} of {alike} sessions", it.path, it.sessions);
+    files.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 
 /// The end of a block, behind what was reported as failed, if anything was.

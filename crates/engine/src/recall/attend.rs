@@ -18,6 +18,7 @@ use super::assemble::is_trusted;
 use super::at_hand;
 use super::by_file::Warned;
 use super::context::{Context, Occasion, Omitted};
+use crate::learn::saved;
 use crate::learn::uses::stamped;
 use crate::{Engine, Error, Reach, Shown};
 
@@ -264,14 +265,17 @@ impl Engine {
                 let warned = Some(Warned { said: Vec::new(), left_out: vec![(it, why)] });
                 return Ok(Telling { warned, ..Telling::silent(Silence::Nothing) });
             }
-            return Ok(Telling::of(&[self.told(&memory)], self.noted(id).to_vec()));
+            let mut words = self.noted(id).to_vec();
+            words.push(saved::stamped_fix(&failure.fingerprint, self.now));
+            return Ok(Telling::of(&[self.told(&memory)], words));
         }
         let word = format!("once {}", failure.fingerprint);
         if shown.contains(&word) {
             return silent;
         }
         let line = self.seen_once(&store, &failure.fingerprint, rows).await?;
-        Ok(Telling::of(line.as_slice(), vec![word]))
+        let stamp = saved::stamped_fix(&failure.fingerprint, self.now);
+        Ok(Telling::of(line.as_slice(), vec![word, stamp]))
     }
 
     /// What a session found that nobody has to doubt: its work was validated, and nothing from outside

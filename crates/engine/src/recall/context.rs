@@ -6,6 +6,7 @@ use std::collections::HashSet;
 use model::{
     DAY, Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Status, age, current_confidence,
 };
+use observe::Foreseen;
 use recall::{
     Candidate, Class, Factors, Fused, PaidBy, Pipeline, Purpose, Standing, Verdict, Without, phase,
 };
@@ -94,8 +95,11 @@ pub struct Context {
     pub phase: Phase,
     /// The errors to expect here, as they stand in the text; empty when there are none to tell.
     pub outlook: String,
-    /// What stands there of the module map, as words that say it was told.
+    /// What stands there that is no memory, of the module map say, as words that say it was told.
     pub told: Vec<String>,
+    /// The files the task will need, if sessions on such work agree on any. `None` where nobody looked:
+    /// there is no task, or its session was told of files before.
+    pub foreseen: Option<Foreseen>,
     /// In the order of the text.
     pub placed: Vec<Placement>,
     /// Best first.
@@ -153,8 +157,11 @@ pub(super) struct Pool {
     pub(super) notices: Vec<String>,
     pub(super) outlook: String,
     pub(super) excerpt: Vec<Told>,
+    pub(super) foreseen: Option<Foreseen>,
 }
 
+/// Stands for the files of a task among what was told: they are named once a session.
+pub(super) const FILES: &str = "files";
 /// How many hits of a question are candidates.
 const ASKED: u32 = 60;
 /// How many of the newest, of the pinned and of each type that the phase keeps room for are weighed
@@ -186,6 +193,14 @@ impl Engine {
             pool.outlook = self.outlook().await?;
         }
         pool.excerpt = self.excerpt(occasion).await?;
+        if !occasion.task.trim().is_empty() && !occasion.told.contains(FILES) {
+            let mut foreseen = self.foreseen(&occasion.task).await?;
+            let is_at_hand = |path: &str| {
+                occasion.files.iter().chain(&occasion.around).any(|it| it.as_str() == path)
+            };
+            foreseen.files.retain(|it| !is_at_hand(&it.path));
+            pool.foreseen = Some(foreseen);
+        }
         self.assemble(occasion, Purpose::Start, pool).await
     }
 
@@ -204,7 +219,9 @@ impl Engine {
             let quiet = self.quiet(&notebook.store).await?;
             for id in &occasion.lost {
                 let memory = notebook.store.get(*id).await?;
-                let Some(memory) = memory.filter(|it| it.status() == Status::Live) else { continue };
+                let Some(memory) = memory.filter(|it| it.status() == Status::Live) else {
+                    continue;
+                };
                 let standing = self.standing(&memory, &quiet);
                 let shown = Shown { memory, reach: notebook.reach, current: standing.current };
                 found.push((shown, standing));
@@ -241,8 +258,8 @@ impl Engine {
             }
         }
         let (class, verdict, notices) = (Some(answer.class), answer.verdict, answer.notices);
-        let (outlook, excerpt) = (String::new(), Vec::new());
-        Ok(Pool { hits, left_out, class, verdict, notices, outlook, excerpt })
+        let rest = Pool::of(Vec::new());
+        Ok(Pool { hits, left_out, class, verdict, notices, ..rest })
     }
 
     /// Memories that pass any of the filters, weighed as if all were equally relevant.
@@ -292,7 +309,8 @@ impl Pool {
     pub(super) fn of(hits: Vec<Hit>) -> Self {
         let (left_out, notices) = (Vec::new(), Vec::new());
         let (class, verdict, outlook) = (None, Verdict::Open, String::new());
-        Self { hits, left_out, class, verdict, notices, outlook, excerpt: Vec::new() }
+        let (excerpt, foreseen) = (Vec::new(), None);
+        Self { hits, left_out, class, verdict, notices, outlook, excerpt, foreseen }
     }
 }
 

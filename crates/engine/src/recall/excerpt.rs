@@ -32,7 +32,8 @@ impl Engine {
         let Some(store) = self.near_store() else { return Ok(Vec::new()) };
         let rows = store.map_outline().await?;
         let module = |it: &(String, Vec<u8>)| ::graph::decode_module(&it.0, &it.1);
-        let modules: Vec<Module> = rows.modules.iter().filter_map(module).collect();
+        let outline: Vec<Module> = rows.modules.iter().filter_map(module).collect();
+        let modules = self.corrected(outline).await?;
         let tool = |(kind, value, from): (String, String, String)| {
             Some(Tool { kind: ToolKind::from_slug(&kind)?, value, from })
         };
@@ -90,14 +91,13 @@ fn lines(modules: &[Module], tools: &[Tool], task: &str) -> Vec<Told> {
 /// Whether a task speaks of a part: of its folder, or of its name as a word that is no common one.
 fn names(task: &str, module: &Module) -> bool {
     let is_folder = module.root.contains('/') && task.contains(&module.root);
-    let last = module.id.rsplit('/').next().unwrap_or(&module.id).to_lowercase();
-    let is_telling = last.len() > 3 && words::keywords(&last).len() == 1;
-    let is_named = || {
-        task.to_lowercase()
-            .split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-')
-            .any(|it| it == last)
+    let is_named = |called: &str| {
+        let last = called.rsplit('/').next().unwrap_or(called).to_lowercase();
+        let is_telling = last.len() > 3 && words::keywords(&last).len() == 1;
+        let mut said = task.split(|it: char| !it.is_alphanumeric() && it != '_' && it != '-');
+        is_telling && said.any(|it| it.to_lowercase() == last)
     };
-    is_folder || (is_telling && is_named())
+    is_folder || is_named(&module.id) || is_named(&module.name)
 }
 
 fn about(module: &Module) -> String {

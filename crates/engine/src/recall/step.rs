@@ -166,7 +166,7 @@ impl Engine {
         Ok(hits.filter(|it| holds_most(&it.memory, pattern)).collect())
     }
 
-    pub(super) fn shown_log(&self, session: &str) -> ShownLog {
+    pub(crate) fn shown_log(&self, session: &str) -> ShownLog {
         ShownLog::of(&DataDir::new(&self.config.data), session)
     }
 

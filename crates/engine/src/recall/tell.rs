@@ -7,6 +7,7 @@ use super::at_hand::{TOUCHED, at_hand};
 use super::attend::{OUTLOOK, ids};
 use super::context::{Context, Occasion};
 use super::step::SPENT;
+use crate::learn::saved::FIX;
 use crate::learn::uses::read_stamp;
 use crate::{Engine, Error};
 
@@ -41,6 +42,12 @@ impl Engine {
         let outlook = occasion.outlook && !shown.contains(OUTLOOK);
         let (already_shown, around) = (ids(&shown), at_hand(&shown));
         Occasion { already_shown, outlook, around, told: shown, ..occasion }
+    }
+
+    /// Waits for others that tell the same session something; they wait as long as what is returned lives.
+    /// Blocks, so that it is for a process that does nothing else.
+    pub fn turn(&self, session: &str) -> Result<impl Sized + use<>, Error> {
+        Ok(self.shown_log(session).turn()?)
     }
 
     /// Notes that a session has heard what is in a context.
@@ -96,7 +103,7 @@ impl Engine {
 
 /// Whether a word stands for something that was said; others note when, at which files, and what it cost.
 fn was_said(word: &str) -> bool {
-    let notes = [GROUP, TOUCHED, SPENT].iter().any(|it| word.starts_with(it));
+    let notes = [GROUP, TOUCHED, SPENT, FIX].iter().any(|it| word.starts_with(it));
     !notes && read_stamp(word).is_none()
 }
 

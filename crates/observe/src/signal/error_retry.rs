@@ -18,11 +18,7 @@ const MAX_FIXED: usize = 4;
 type Heads = HashMap<Name, String>;
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    let mut heads = Heads::new();
-    for command in pad.calls.iter().filter_map(|it| it.command).filter(|_| !pad.failures.is_empty())
-    {
-        heads.entry(command).or_insert_with(|| shell::head(pad.names.text(command)));
-    }
+    let heads = if pad.failures.is_empty() { Heads::new() } else { heads_in(pad, &pad.calls) };
     let mut known: HashSet<&str> = HashSet::new();
     for failure in &pad.failures {
         // Of one error the first occurrence that was ended is told; the others only count.
@@ -35,17 +31,20 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
             missing_file(acc, pad, failure, call);
             continue;
         };
-        let (worked, edited) = what_ended(pad, &heads, failure.call, command);
-        if worked.is_some() {
+        let end = what_ended(pad, &heads, failure.call, command);
+        if end.is_some() {
             known.insert(&failure.fingerprint);
         }
+        let number = end.as_ref().map_or(0, |it| u64::from(it.calls));
+        let (worked, edited) = end.map(|it| (it.worked, it.edited)).unzip();
         let command = pad.names.text(command);
         let evidence = Evidence {
             command: Some(shell::essence(command)),
             message: Some(failure.shown.clone()),
             normalised: Some(failure.message.clone()),
             worked,
-            files: edited,
+            files: edited.unwrap_or_default(),
+            number,
             text: Some(failure.reply.clone()).filter(|it| !it.is_empty()),
             ..Evidence::default()
         };
@@ -60,19 +59,40 @@ fn count(acc: &mut [Sighting], key: &str) {
     }
 }
 
-/// The next command of the same kind that succeeded, and what was edited until then.
-fn what_ended(
-    pad: &Scratchpad,
-    heads: &Heads,
-    failed: u32,
-    command: Name,
-) -> (Option<String>, Vec<ProjectPath>) {
+fn heads_in(pad: &Scratchpad, calls: &[Call]) -> Heads {
+    let mut acc = Heads::new();
+    for command in calls.iter().filter_map(|it| it.command) {
+        acc.entry(command).or_insert_with(|| shell::head(pad.names.text(command)));
+    }
+    acc
+}
+
+/// Calls from one that failed to the next of the same kind that succeeded; `None` when none did soon.
+pub(crate) fn calls_until_ended(pad: &Scratchpad, failed: u32) -> Option<u32> {
+    let from = failed as usize;
+    let command = pad.calls[from].command?;
+    let near = &pad.calls[from..pad.calls.len().min(from + 1 + PATIENCE)];
+    what_ended(pad, &heads_in(pad, near), failed, command).map(|it| it.calls)
+}
+
+/// How an error ended.
+struct End {
+    worked: String,
+    /// What was edited until then.
+    edited: Vec<ProjectPath>,
+    /// Calls it took, the last one included.
+    calls: u32,
+}
+
+/// The next command of the same kind that succeeded.
+fn what_ended(pad: &Scratchpad, heads: &Heads, failed: u32, command: Name) -> Option<End> {
     let head = heads.get(&command);
     let from = failed as usize + 1;
     let mut edited = Vec::new();
-    for call in &pad.calls[from..pad.calls.len().min(from + PATIENCE)] {
+    for (calls, call) in (1..).zip(&pad.calls[from..pad.calls.len().min(from + PATIENCE)]) {
         if let Some(command) = call.command.filter(|it| call.is_good() && heads.get(it) == head) {
-            return (Some(shell::essence(pad.names.text(command))), edited);
+            let worked = shell::essence(pad.names.text(command));
+            return Some(End { worked, edited, calls });
         }
         if call.is_good() && edited.len() < MAX_FIXED {
             let touched = pad.touches_of(call).iter().filter(|it| it.writes);
@@ -83,7 +103,7 @@ fn what_ended(
             }
         }
     }
-    (None, Vec::new())
+    None
 }
 
 /// A file that was not where it was looked for, and where it was found.
@@ -119,7 +139,7 @@ mod tests {
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",
             expect![[r#"
-                d8fff5f3b283d0f8 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test."}
+                d8fff5f3b283d0f8 ×1 {"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel (paralleltest)","normalised":"<path> error: missing t.parallel (paralleltest)","worked":"mise run lint","text":"The linter requires t.Parallel() in every test.","number":2}
             "#]],
         );
         check(

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use engine::{Host, OurHook, Trust, change_host, trust_plan};
 
-use super::show;
+use super::shown;
 use crate::command::shared::agreed;
 use crate::environment::{self, Environment};
 use crate::output::Output;
@@ -47,7 +47,7 @@ pub(super) fn see_to(
     let path = folder.join(trust.file);
     let plan = trust_plan(trust, &path, &hooks)?;
     output.say(&format!("{} runs only hooks that you trust; this would trust ours:", host.title));
-    show(std::slice::from_ref(&plan), output);
+    shown::whole(std::slice::from_ref(&plan), output);
     if !agreed(is_given, "Trust these hooks?")? {
         output
             .hint(&format!("`waylore connect {} --trust` says so later; or {by_hand}", host.name));

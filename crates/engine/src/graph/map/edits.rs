@@ -195,10 +195,17 @@ pub(super) fn applied(
     mut modules: Vec<Module>,
     edits: &[Memory],
 ) -> (Vec<Module>, BTreeSet<String>) {
+    let edited = apply(&mut modules, edits);
+    modules.retain(|it| !it.files.is_empty());
+    (modules, edited)
+}
+
+/// Lays what was said over modules; those that somebody named or described.
+pub(super) fn apply(modules: &mut [Module], edits: &[Memory]) -> BTreeSet<String> {
     let mut edited = BTreeSet::new();
     for edit in edits {
         let has = |tag: &str| edit.tags.iter().any(|it| it == tag);
-        let Some(at) = target(&modules, edit, has(MOVED)) else { continue };
+        let Some(at) = target(modules, edit, has(MOVED)) else { continue };
         if has(NAMED) {
             if let Some((_, name)) = edit.content.split_once("is called: ") {
                 name.clone_into(&mut modules[at].name);
@@ -210,7 +217,7 @@ pub(super) fn applied(
         } else if has(MOVED) {
             let moved: BTreeSet<&str> = edit.files.iter().map(ProjectPath::as_str).collect();
             let mut known = Vec::new();
-            for module in &mut modules {
+            for module in modules.iter_mut() {
                 known.extend(module.files.iter().filter(|it| moved.contains(it.as_str())).cloned());
                 module.files.retain(|it| !moved.contains(it.as_str()));
                 for list in [&mut module.core, &mut module.entries] {
@@ -221,11 +228,11 @@ pub(super) fn applied(
             modules[at].files.sort_unstable();
         }
     }
-    modules.retain(|it| !it.files.is_empty());
-    (modules, edited)
+    edited
 }
 
-/// The module that is meant: by its id; else the one that holds most of the files it was said about.
+/// The module that is meant: by its id; else the one that holds most of the files it was said about. Of
+/// an outline, only the files that matter most are known.
 fn target(modules: &[Module], edit: &Memory, by_id_only: bool) -> Option<usize> {
     let by_id = modules.iter().position(|it| edit.modules.contains(&it.id));
     if by_id.is_some() || by_id_only {
@@ -233,8 +240,11 @@ fn target(modules: &[Module], edit: &Memory, by_id_only: bool) -> Option<usize> 
     }
     let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
     for file in &edit.files {
-        let holds =
-            |it: &Module| it.files.binary_search_by(|it| it.as_str().cmp(file.as_str())).is_ok();
+        let file = file.as_str();
+        let holds = |it: &Module| {
+            it.files.binary_search_by(|it| it.as_str().cmp(file)).is_ok()
+                || (it.files.is_empty() && it.core.iter().any(|it| it == file))
+        };
         if let Some(at) = modules.iter().position(holds) {
             *counts.entry(at).or_default() += 1;
         }
