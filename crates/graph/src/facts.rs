@@ -123,6 +123,9 @@ pub struct Def {
     pub meaning: u64,
     /// What it takes: fewest and most arguments.
     pub takes: (u8, u8),
+    /// The types of its parameters, where a language tells namesakes apart by them; the last of any
+    /// number of arguments is one of them.
+    pub params: Option<TermId>,
     /// Its declared type; of something callable, the type it returns.
     pub declared: Option<TermId>,
     /// What it is made from: an initial value, returned values.
@@ -258,6 +261,8 @@ pub struct Ref {
     pub at: Pos,
     /// How many arguments; 255 when that cannot be said.
     pub args: u8,
+    /// What they are, where namesakes are told apart by them.
+    pub given: Option<TermId>,
 }
 
 /// One file's facts.

@@ -76,6 +76,19 @@ impl Lang {
         matches!(self.family(), Family::Script)
     }
 
+    /// Whether what is made is always named by a type, never by a variable that holds one.
+    pub(crate) const fn makes_by_types(self) -> bool {
+        matches!(
+            self.family(),
+            Family::Rust | Family::Go | Family::Java | Family::C | Family::CSharp
+        )
+    }
+
+    /// Whether methods of one name are told apart by the types of what they are given.
+    pub(crate) const fn tells_by_types(self) -> bool {
+        matches!(self, Self::Java)
+    }
+
     pub(crate) const fn is_by_indentation(self) -> bool {
         matches!(self, Self::Python)
     }

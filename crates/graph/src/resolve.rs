@@ -13,6 +13,7 @@ mod java;
 mod link;
 mod member;
 mod open;
+mod overload;
 mod python;
 mod rust;
 mod script;
@@ -46,6 +47,8 @@ closed! {
         Member = "member",
         /// By the declared or inferred type of the value.
         Type = "type",
+        /// One of several methods of that name which what they are given does not tell apart.
+        Overload = "overload",
         /// The only method of that name. Unlike the others, this is a guess.
         Unique = "unique",
     }
@@ -60,6 +63,7 @@ impl How {
             Self::Import => 990,
             Self::Member => 985,
             Self::Type => 970,
+            Self::Overload => 700,
             Self::Unique => 600,
         }
     }

@@ -206,6 +206,7 @@ impl<'s> Sketch<'s> {
             bytes: (index(whole.start_byte()), end, end),
             meaning: 0,
             takes: (0, ANY_NUMBER),
+            params: None,
             declared: None,
             made: None,
             generics: (0, 0),
@@ -373,8 +374,27 @@ impl<'s> Sketch<'s> {
 
     pub(crate) fn refer(&mut self, kind: RefKind, term: TermId, at: Node<'_>, args: u8) {
         if term != Self::UNKNOWN {
-            self.refs.push(Ref { kind, from: self.around(), term, at: pos(at), args });
+            let given = None;
+            self.refs.push(Ref { kind, from: self.around(), term, at: pos(at), args, given });
         }
+    }
+
+    /// A call in a language that tells namesakes apart by what they are given.
+    pub(crate) fn refer_with(&mut self, term: TermId, at: Node<'_>, given: &[TermId]) {
+        let args = u8::try_from(given.len()).unwrap_or(ANY_NUMBER);
+        self.refer(RefKind::Call, term, at, args);
+        let given = self.all_of(given);
+        if let Some(it) = self.refs.last_mut().filter(|it| it.term == term) {
+            it.given = given;
+        }
+    }
+
+    /// Several at once, if anything is known of one of them.
+    pub(crate) fn all_of(&mut self, items: &[TermId]) -> Option<TermId> {
+        items.iter().any(|it| *it != Self::UNKNOWN).then(|| {
+            let list = self.list(items);
+            self.term(Term::Both(list))
+        })
     }
 
     pub(crate) fn comment(&mut self, node: Node<'_>) {

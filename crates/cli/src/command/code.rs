@@ -23,7 +23,11 @@ pub(crate) fn rings(out: &Output, mentions: &[Mention], limit: usize) {
             let n = mentions.iter().filter(|it| it.depth == depth).count();
             out.line(&format!("{} away: {n}", count(depth as usize, "step", "steps")));
         }
-        let guess = if it.how == engine::How::Unique { ", a guess by its name" } else { "" };
+        let guess = match it.how {
+            engine::How::Unique => ", a guess by its name",
+            engine::How::Overload => ", or another of its name",
+            _ => "",
+        };
         let via = if it.depth > 1 { format!(" through {}", it.via) } else { String::new() };
         out.line(&format!(
             "  {}  {DIM}{} (line {}{via}{guess}){DIM:#}",

@@ -154,6 +154,7 @@ pub fn encode_body(facts: &Facts) -> Vec<u8> {
         to.maybe(def.owner);
         to.small(u32::from(def.takes.0));
         to.small(u32::from(def.takes.1));
+        to.maybe(def.params);
         to.maybe(def.declared);
         to.maybe(def.made);
         to.small(def.generics.0);
@@ -220,7 +221,7 @@ fn read_def(from: &mut Reader<'_>) -> Option<Def> {
     let bytes = (start, body, body.checked_add(from.small()?)?);
     let meaning = from.whole()?;
     let (owner, declared, made) = (None, None, None);
-    let (takes, generics) = ((0, 0), (0, 0));
+    let (takes, params, generics) = ((0, 0), None, (0, 0));
     Some(Def {
         kind,
         name,
@@ -233,6 +234,7 @@ fn read_def(from: &mut Reader<'_>) -> Option<Def> {
         bytes,
         meaning,
         takes,
+        params,
         declared,
         made,
         generics,
@@ -250,6 +252,7 @@ pub fn complete(mut facts: Facts, body: &[u8]) -> Option<Facts> {
     for def in &mut facts.defs {
         def.owner = from.maybe()?;
         def.takes = (u8::try_from(from.small()?).ok()?, u8::try_from(from.small()?).ok()?);
+        def.params = from.maybe()?;
         (def.declared, def.made) = (from.maybe()?, from.maybe()?);
         def.generics = (from.small()?, from.small()?);
     }
@@ -295,6 +298,7 @@ pub(super) fn write_ref(to: &mut Writer, it: Ref, line: &mut u32) {
     to.0.push(it.args);
     to.maybe(it.from);
     to.small(it.term);
+    to.maybe(it.given);
     let step = i64::from(it.at.line) - i64::from(*line);
     to.number(((step << 1) ^ (step >> 63)).cast_unsigned());
     to.small(it.at.column);
@@ -303,11 +307,12 @@ pub(super) fn write_ref(to: &mut Writer, it: Ref, line: &mut u32) {
 
 pub(super) fn read_ref(from: &mut Reader<'_>, line: &mut u32) -> Option<Ref> {
     let kind = *RefKind::ALL.get(usize::from(from.byte()?))?;
-    let (args, of, term, step) = (from.byte()?, from.maybe()?, from.small()?, from.number()?);
+    let (args, of, term) = (from.byte()?, from.maybe()?, from.small()?);
+    let (given, step) = (from.maybe()?, from.number()?);
     let step = (step >> 1).cast_signed() ^ -(step & 1).cast_signed();
     *line = u32::try_from(i64::from(*line).checked_add(step)?).ok()?;
     let at = Pos { line: *line, column: from.small()? };
-    Some(Ref { kind, from: of, term, at, args })
+    Some(Ref { kind, from: of, term, at, args, given })
 }
 
 fn write_export(to: &mut Writer, export: &Export) {

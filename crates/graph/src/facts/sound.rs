@@ -41,7 +41,9 @@ impl Bounds {
     }
 
     pub(super) fn has_ref(self, it: Ref) -> bool {
-        is_below(it.term, self.terms) && is_none_or_below(it.from, self.defs)
+        is_below(it.term, self.terms)
+            && is_none_or_below(it.given, self.terms)
+            && is_none_or_below(it.from, self.defs)
     }
 
     /// `item` gives what stands at a place of the lists.
@@ -88,6 +90,7 @@ pub(super) fn is_sound(facts: &Facts) -> bool {
                 // Parents come first, so that going up ends.
                 && is_none_or_below(it.parent, i)
                 && is_none_or_below(it.owner, bounds.terms)
+                && is_none_or_below(it.params, bounds.terms)
                 && is_none_or_below(it.declared, bounds.terms)
                 && is_none_or_below(it.made, bounds.terms)
                 && it.generics.0 <= it.generics.1

@@ -2,7 +2,7 @@
 
 use std::cell::RefCell;
 
-use tree_sitter::{Language, Node, Parser, Tree};
+use tree_sitter::{Language, Node, Parser, Range, Tree};
 
 /// A grammar whose kinds and fields have been looked up once.
 pub(crate) struct Grammar<K: 'static, F: 'static> {
@@ -65,10 +65,20 @@ impl<K: Names, F: Names> Grammar<K, F> {
 
     /// `None` only when the parser was cancelled, which nobody does.
     pub(crate) fn parse(&self, source: &[u8]) -> Option<Tree> {
+        self.parse_parts(source, &[])
+    }
+
+    /// Reads one part of a text as if it were all of it; places are those of the whole.
+    pub(crate) fn parse_part(&self, source: &[u8], part: Range) -> Option<Tree> {
+        self.parse_parts(source, &[part])
+    }
+
+    fn parse_parts(&self, source: &[u8], parts: &[Range]) -> Option<Tree> {
         // A parser keeps its room from one file to the next.
         thread_local!(static PARSER: RefCell<Parser> = RefCell::new(Parser::new()));
         PARSER.with_borrow_mut(|parser| {
             parser.set_language(&self.language).ok()?;
+            parser.set_included_ranges(parts).ok()?;
             parser.parse(source, None)
         })
     }

@@ -16,7 +16,8 @@ use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
 names! {
     pub(crate) enum K {
         LineComment = "line_comment", BlockComment = "block_comment", Text = "string_literal", Char = "character_literal",
-        Int = "decimal_integer_literal", Float = "decimal_floating_point_literal", True = "true", False = "false", Null = "null_literal",
+        Int = "decimal_integer_literal", HexInt = "hex_integer_literal", BinaryInt = "binary_integer_literal",
+        OctalInt = "octal_integer_literal", Float = "decimal_floating_point_literal", Unary = "unary_expression", True = "true", False = "false", Null = "null_literal",
         Identifier = "identifier", TypeIdentifier = "type_identifier", ScopedType = "scoped_type_identifier",
         Package = "package_declaration", Import = "import_declaration", Asterisk = "asterisk", ScopedIdentifier = "scoped_identifier",
         Class = "class_declaration", Interface = "interface_declaration", Enum = "enum_declaration", Record = "record_declaration",
@@ -46,7 +47,7 @@ names! {
         Name = "name", Body = "body", Type = "type", Value = "value", Parameters = "parameters", Superclass = "superclass",
         Interfaces = "interfaces", Declarator = "declarator", Object = "object", Arguments = "arguments", Field = "field",
         Left = "left", Right = "right", Constructor = "constructor", Array = "array", TypeParameters = "type_parameters",
-        Element = "element", Consequence = "consequence", Alternative = "alternative",
+        Element = "element", Operator = "operator", Operand = "operand", Consequence = "consequence", Alternative = "alternative",
     }
 }
 
@@ -195,11 +196,19 @@ impl Java<'_, '_> {
         self.w.n_args(arguments, is_comment, |_| false)
     }
 
+    fn given(&mut self, node: Node<'_>) -> Vec<TermId> {
+        let arguments = self.w.field(node, F::Arguments).into_iter().flat_map(children);
+        let grammar = self.w.grammar;
+        let arguments =
+            arguments.filter(|it| !matches!(grammar.kind(*it), K::LineComment | K::BlockComment));
+        arguments.map(|it| self.term(it)).collect()
+    }
+
     fn invocation(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
         let Some(name) = self.w.field(node, F::Name) else { return self.inside(cursor) };
         let term = self.callee(node, name);
-        let n_args = self.n_args(node);
-        self.w.s.refer(RefKind::Call, term, name, n_args);
+        let given = self.given(node);
+        self.w.s.refer_with(term, name, &given);
         if WITH_ELEMENT.contains(&self.w.text(name))
             && let (Some(of), Some(arguments)) =
                 (self.w.field(node, F::Object), self.w.field(node, F::Arguments))
@@ -308,13 +317,16 @@ impl Java<'_, '_> {
         self.w.s.bind(word, Bound::Def(def));
         self.w.s.set_body(def, self.w.field(node, F::Body));
         self.w.s.open(def);
-        self.w.s.enter(ScopeKind::Members(def));
+        // What a type builds on is named from outside it.
+        self.w.s.enter(ScopeKind::Block);
         self.generics(node, def);
         self.bases(node, def);
+        self.w.s.enter(ScopeKind::Members(def));
         if self.w.kind(node) == K::Record {
             self.components(node);
         }
         self.inside(cursor);
+        self.w.s.leave();
         self.w.s.leave();
         self.w.s.close();
     }
@@ -394,7 +406,8 @@ impl Java<'_, '_> {
         self.w.s.open(def);
         self.w.s.enter_function();
         self.generics(node, def);
-        let takes = self.parameters(node);
+        let (takes, params) = self.parameters(node);
+        let params = self.w.s.all_of(&params);
         let declared = self.w.field(node, F::Type).map(|it| self.type_term(it));
         self.w.s.set_body(def, body);
         self.inside(cursor);
@@ -402,15 +415,19 @@ impl Java<'_, '_> {
         self.w.s.close();
         let some = |it: Option<TermId>| it.filter(|it| *it != Sketch::UNKNOWN);
         let it = self.w.s.def(def);
-        (it.takes, it.declared, it.made) = (takes, some(declared), some(Some(made)));
+        (it.takes, it.params) = (takes, params);
+        (it.declared, it.made) = (some(declared), some(Some(made)));
     }
 
-    fn parameters(&mut self, node: Node<'_>) -> (u8, u8) {
-        let (mut n, mut any) = (0_u8, false);
+    /// How many there are and what they are.
+    fn parameters(&mut self, node: Node<'_>) -> ((u8, u8), Vec<TermId>) {
+        let (mut n, mut any, mut params) = (0_u8, false, Vec::new());
         for it in self.w.field(node, F::Parameters).into_iter().flat_map(children) {
             match self.w.kind(it) {
                 K::FormalParameter => {
                     n = n.saturating_add(1);
+                    let of = self.w.field(it, F::Type);
+                    params.push(of.map_or(Sketch::UNKNOWN, |it| self.type_term(it)));
                     self.bind_named(it);
                 }
                 K::SpreadParameter => {
@@ -420,6 +437,7 @@ impl Java<'_, '_> {
                     let of = children(it)
                         .find(|it| !matches!(grammar.kind(*it), K::Modifiers | K::Declarator));
                     let of = of.map_or(Sketch::UNKNOWN, |it| self.type_term(it));
+                    params.push(of);
                     let declared = self.w.s.term(Term::Many(of));
                     if let Some(name) = name.and_then(|it| self.w.field(it, F::Name)) {
                         let word = self.w.s.word_of(name);
@@ -429,7 +447,7 @@ impl Java<'_, '_> {
                 _ => {}
             }
         }
-        if any { (n, ANY_NUMBER) } else { (n, n) }
+        (if any { (n, ANY_NUMBER) } else { (n, n) }, params)
     }
 
     /// Binds the name of a node with a type and perhaps a value.

@@ -1,6 +1,7 @@
 //! Rust.
 
 mod items;
+mod macros;
 mod term;
 mod uses;
 
@@ -98,6 +99,8 @@ struct Rust<'a, 's> {
     /// Inline modules around, for paths that go up.
     n_inline: usize,
     spoken: Option<usize>,
+    /// How many macros are around whose tokens were read as code of their own.
+    n_macros: u32,
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
@@ -113,6 +116,7 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
         implemented,
         n_inline: 0,
         spoken: None,
+        n_macros: 0,
     };
     rust.visit(&mut tree.walk());
     for (name, of) in std::mem::take(&mut rust.implemented) {
@@ -314,76 +318,6 @@ impl Rust<'_, '_> {
             let of = self.term(of);
             let element = self.w.s.term(Term::Element(of));
             self.contexts.insert(closure.id(), element);
-        }
-    }
-
-    /// What a macro is given is tokens: a name before parentheses is taken for a call.
-    fn macro_call(&mut self, node: Node<'_>) {
-        if let Some(name) =
-            self.w.field(node, F::MacroName).filter(|it| self.w.kind(*it) == K::Identifier)
-        {
-            let text = self.w.text(name);
-            let term = self.w.s.free(text);
-            self.w.s.refer(RefKind::Call, term, name, ANY_NUMBER);
-        }
-        let grammar = self.w.grammar;
-        if let Some(tokens) = children(node).find(|it| grammar.kind(*it) == K::TokenTree) {
-            self.tokens(tokens, 16);
-        }
-    }
-
-    fn tokens(&mut self, tree: Node<'_>, left: u32) {
-        let mut cursor = tree.walk();
-        let tokens: Vec<Node<'_>> = tree.children(&mut cursor).collect();
-        let word = |it: Option<&Node<'_>>| it.map_or("", |it| self.w.text(*it)).to_owned();
-        let mut found = Vec::new();
-        for (i, it) in tokens.iter().enumerate() {
-            let is_name = matches!(self.w.kind(*it), K::Identifier | K::SelfWord);
-            let is_called = tokens.get(i + 1).is_some_and(|it| {
-                self.w.kind(*it) == K::TokenTree && self.w.text(*it).starts_with('(')
-            });
-            let before = i.checked_sub(1).and_then(|it| tokens.get(it));
-            if !is_name || (is_called && word(before) == "fn") {
-                continue;
-            }
-            match word(before).as_str() {
-                "." | "::" => {
-                    let of = i.checked_sub(2).and_then(|it| tokens.get(it)).copied();
-                    let of = of.filter(|it| {
-                        matches!(
-                            self.w.kind(*it),
-                            K::Identifier | K::SelfWord | K::CrateWord | K::SuperWord
-                        )
-                    });
-                    let further = i.checked_sub(3).and_then(|it| tokens.get(it));
-                    let is_start = !matches!(word(further).as_str(), "." | "::");
-                    if is_called && let Some(of) = of.filter(|_| is_start) {
-                        found.push((Some(of), *it, RefKind::Call));
-                    }
-                }
-                _ if is_called => found.push((None, *it, RefKind::Call)),
-                _ if self.w.kind(*it) == K::Identifier => found.push((None, *it, RefKind::Use)),
-                _ => {}
-            }
-        }
-        for (of, name, kind) in found {
-            let text = self.w.text(name);
-            let term = match of {
-                Some(of) => {
-                    let of = self.term(of);
-                    self.w.s.member(of, text)
-                }
-                None => self.w.s.free(text),
-            };
-            self.w.s.refer(kind, term, name, ANY_NUMBER);
-        }
-        for it in tokens {
-            match self.w.kind(it) {
-                K::TokenTree if left > 0 => self.tokens(it, left - 1),
-                K::Text | K::RawText => self.w.s.string(it),
-                K::LineComment | K::BlockComment => self.w.s.comment(it),
-                _ => {}
-            }
         }
     }
 

@@ -121,7 +121,9 @@ impl Resolver<'_> {
         match facts.terms[term as usize] {
             Term::Unknown | Term::Free(..) => Value::Unknown,
             Term::Literal(word) => Value::Builtin(entry.name(word), Rc::new([])),
-            Term::Name(word) => match self.bind(here, term, want) {
+            Term::Name(word) | Term::Implicit(_, word) => match self.bind(here, term, want) {
+                // A value that nobody defines comes from a foreign type: its own is not known.
+                Found::Nothing if !as_type && facts.lang.tells_by_types() => Value::External,
                 // A name that nobody defines is the language's own.
                 Found::Nothing if as_type || self.is_global(here.file, entry.name(word)) => {
                     Value::Builtin(entry.name(word), Rc::new([]))
@@ -131,14 +133,17 @@ impl Resolver<'_> {
             Term::Local(local) => self.local(here, local),
             Term::This(def) => Value::Object(DefRef { file: here.file, def }, None),
             Term::Super(def) => self.bases(DefRef { file: here.file, def }, &None),
-            Term::Def(_) | Term::Import(_) | Term::Implicit(..) | Term::Member(..) => {
+            Term::Def(_) | Term::Import(_) | Term::Member(..) => {
                 self.value(self.bind(here, term, want))
             }
             Term::Args(list) => self.generic(here, list, as_type),
-            Term::New(of) => {
-                let of = self.eval(here, of, true);
-                self.object_of(of)
-            }
+            Term::New(of) => match (self.eval(here, of, true), self.head_name(here, of)) {
+                // Where methods are told apart by types, foreign ones have names, too.
+                (Value::External, Some(name)) if facts.lang.tells_by_types() => {
+                    Value::Builtin(name, Rc::new([]))
+                }
+                (of, _) => self.object_of(of),
+            },
             Term::Call(of) => self.call(here, of),
             Term::Element(of) => self.element(&self.eval(here, of, false)),
             Term::Await(of) => self.awaited(self.eval(here, of, false)),
@@ -296,7 +301,7 @@ impl Resolver<'_> {
         let entry = self.lens.entry(here.file);
         match entry.facts.terms[head as usize] {
             Term::Import(it) => Some(entry.name(entry.facts.imports[it as usize].item)),
-            Term::Member(_, it) | Term::Name(it) => Some(entry.name(it)),
+            Term::Member(_, it) | Term::Name(it) | Term::Implicit(_, it) => Some(entry.name(it)),
             _ => None,
         }
     }

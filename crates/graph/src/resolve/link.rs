@@ -81,29 +81,41 @@ const COMMON: &[&str] = &[
 type Bound = (Option<(DefRef, How)>, bool);
 
 impl Resolver<'_> {
-    /// What every reference of a file leads to, in their order.
-    fn sites(&self, file: FileId) -> Vec<Site> {
+    /// What every reference of a file leads to, in their order. What else one of them may lead to is
+    /// told beside it, by its place in that order.
+    fn sites(&self, file: FileId) -> (Vec<Site>, Vec<(usize, DefRef)>) {
         let entry = self.lens.entry(file);
         let here = Here { file, env: None };
         let mut known: HashMap<(u32, RefKind, u8), Bound, FastHasher> = HashMap::default();
         let precise = self.precise(entry);
-        let mut res = Vec::with_capacity(entry.refs.len());
+        let (mut res, mut others) = (Vec::with_capacity(entry.refs.len()), Vec::new());
+        let by_types = entry.facts.lang.tells_by_types();
         for it in &entry.refs {
             let key = (it.term, it.kind, it.args);
-            let (to, is_foreign) = if let Some(said) = precise.as_ref().and_then(|said| said(it.at))
+            let (mut to, is_foreign) =
+                if let Some(said) = precise.as_ref().and_then(|said| said(it.at)) {
+                    said
+                } else if let Some(known) = known.get(&key) {
+                    *known
+                } else {
+                    self.start_over();
+                    let found = self.site(&here, it.term, it.kind, it.args);
+                    known.insert(key, found);
+                    found
+                };
+            if let Some((first, how)) = to
+                && (by_types && it.kind == RefKind::Call && it.args > 0)
+                && !matches!(how, How::Precise | How::Unique)
             {
-                said
-            } else if let Some(known) = known.get(&key) {
-                *known
-            } else {
                 self.start_over();
-                let found = self.site(&here, it.term, it.kind, it.args);
-                known.insert(key, found);
-                found
-            };
+                let meant = self.meant(&here, first, it.args, it.given);
+                let how = if meant.len() == 1 { how } else { How::Overload };
+                to = meant.first().map(|it| (*it, how));
+                others.extend(meant.iter().skip(1).map(|it| (res.len(), *it)));
+            }
             res.push(Site { kind: it.kind, at: it.at, to, is_foreign });
         }
-        res
+        (res, others)
     }
 
     /// What a precise index says about places of a file, where there is one.
@@ -193,7 +205,7 @@ impl Resolver<'_> {
 }
 
 pub(crate) fn sites(world: &World, file: FileId) -> Vec<Site> {
-    world.whole(file).map_or_else(Vec::new, |it| Resolver::new(world, &it).sites(file))
+    world.whole(file).map_or_else(Vec::new, |it| Resolver::new(world, &it).sites(file).0)
 }
 
 /// Resolves one file.
@@ -212,7 +224,13 @@ pub(crate) fn links(world: &World, file: FileId) -> Links {
         }
     };
     let entry = resolver.lens.entry(file);
-    let sites = resolver.sites(file);
+    let (sites, others) = resolver.sites(file);
+    for (at, to) in others {
+        let it = &entry.refs[at];
+        let (how, line) = (How::Overload, it.at.line);
+        let kind = EdgeKind::Calls;
+        add(Edge { from: it.from, to_file: to.file, to: Some(to.def), kind, how, line });
+    }
     for (it, site) in entry.refs.iter().zip(&sites) {
         let Some((to, how)) = site.to else {
             res.n_foreign += u32::from(site.is_foreign);

@@ -89,6 +89,7 @@ impl Sketch<'_> {
                 bytes: (it.bytes.0, it.bytes.1, it.bytes.1),
                 meaning: 0,
                 takes: (0, ANY_NUMBER),
+                params: None,
                 declared: None,
                 made: Some(made).filter(|it| *it != Self::UNKNOWN),
                 generics: (0, 0),
@@ -135,6 +136,7 @@ impl Copy<'_, '_> {
                 name: self.word(def.name),
                 owner: def.owner.map(|it| self.term(it, Space::Type)),
                 owned_by,
+                params: def.params.map(|it| self.term(it, Space::Value)),
                 declared: def.declared.map(|it| self.term(it, Space::Value)),
                 made: def.made.map(|it| self.term(it, Space::Value)),
                 generics,
@@ -183,7 +185,12 @@ impl Copy<'_, '_> {
             self.from.defs.iter().map(|it| (it.at.line, it.at.column)).collect();
         let mut seen: HashSet<(Option<u32>, TermId, RefKind), FastHasher> = HashSet::default();
         for it in &self.from.refs {
-            let space = if it.kind == RefKind::Type { Space::Type } else { Space::Value };
+            let is_type = match it.kind {
+                RefKind::Type => true,
+                RefKind::New => self.from.lang.makes_by_types(),
+                RefKind::Call | RefKind::Use => false,
+            };
+            let space = if is_type { Space::Type } else { Space::Value };
             if matches!(it.kind, RefKind::Use | RefKind::Type)
                 && !self.leaves_function(it.term, space)
             {
@@ -198,7 +205,8 @@ impl Copy<'_, '_> {
             let is_repeated = matches!(it.kind, RefKind::Use | RefKind::Type)
                 && (is_itself || !seen.insert((it.from, term, it.kind)));
             if !is_repeated {
-                res.push(Ref { term, ..*it });
+                let given = it.given.map(|it| self.term(it, Space::Value));
+                res.push(Ref { term, given, ..*it });
             }
         }
         self.fill();
@@ -334,7 +342,7 @@ fn surface(facts: &Facts) -> u64 {
         to.small(u32::from(it.flags.0));
         to.small(u32::from(it.takes.0));
         to.small(u32::from(it.takes.1));
-        [it.parent, it.owner, it.owned_by, it.declared, it.made]
+        [it.parent, it.owner, it.owned_by, it.params, it.declared, it.made]
             .iter()
             .for_each(|it| to.maybe(*it));
         to.small(it.generics.0);

@@ -155,7 +155,9 @@ impl Entry {
                 *it,
             )
         };
-        let best = defs.min_by_key(rank)?;
+        // What makes an object may bear the name of its type, and is none.
+        let is_maker = |it: &u32| self.facts.defs[*it as usize].flags.has(Flags::CONSTRUCTOR);
+        let best = defs.filter(|it| !want.as_type || !is_maker(it)).min_by_key(rank)?;
         let is_wrong = apart && rank(&best).0;
         (!is_wrong).then_some(best)
     }

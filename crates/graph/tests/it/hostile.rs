@@ -43,6 +43,8 @@ fn a_hundred_thousand_brackets_do_not_break_the_stack() {
         ("if (a) {", "}"),
         ("a.b(", ")"),
         ("<a>", "</a>"),
+        ("m!{", "}"),
+        ("m!(a, ", ")"),
     ] {
         survive(open.repeat(100_000 / open.len()).as_bytes());
         survive(format!("x = {}{}", open.repeat(20_000), close.repeat(20_000)).as_bytes());

@@ -7,7 +7,45 @@ use waylore_graph::{Change, EdgeKind, Graph};
 
 use crate::kit::{edges, put};
 
-/// Pieces that files are made of; together they refer to one another in every way.
+/// The files of a language and the pieces they are made of; together these refer to one another in
+/// every way.
+struct Kind {
+    names: &'static [&'static str],
+    pieces: &'static [&'static str],
+}
+
+const SCRIPT: Kind =
+    Kind { names: &["f0.ts", "f1.ts", "f2.ts", "f3.ts", "f1/index.ts"], pieces: PIECES };
+
+/// Overloads, here and inherited.
+const JAVA: Kind = Kind {
+    names: &["p/F0.java", "p/F1.java", "p/F2.java", "q/F3.java"],
+    pieces: &[
+        "package p;\n",
+        "import p.*;\n",
+        "class A0 { void f(String s) {} void f(int n) {} void f(A0 a) {} }\n",
+        "class A0 { void f(Object o) {} A0 g() { return this; } }\n",
+        "class B0 extends A0 { void f(B0 b) {} void f(Number n) {} }\n",
+        "class B0 { B0 f(A0 a) { return this; } }\n",
+        "class C0 extends B0 { void t(A0 a, B0 b) { a.f(1); b.f(b); b.f(a); b.f(\"x\"); a.g().f(b); f(null); } }\n",
+    ],
+};
+
+/// Items in macros, which make modules come and go.
+const RUST: Kind = Kind {
+    names: &["src/lib.rs", "src/a.rs", "src/b.rs", "src/a/c.rs", "Cargo.toml"],
+    pieces: &[
+        "mod a; mod b;\n",
+        "cfg! { mod a; pub use a::A0; }\n",
+        "cfg! { if x { pub mod b; } else { mod c; } }\n",
+        "cfg! { pub struct A0; impl A0 { pub fn m0(&self) -> A0 { A0 } } }\n",
+        "cfg! { broken ( pub struct B0 }\n",
+        "use crate::{A0, b::f0};\n",
+        "pub fn f0(a: A0) { assert!(a.m0().m0(), \"{}\", f1()); select! { x => { f0(A0); } } }\n",
+        "pub fn f1() { crate::a::f0(crate::A0) }\n",
+    ],
+};
+
 const PIECES: &[&str] = &[
     "export function f0() { g0(); h0() }\n",
     "export function g0() {}\n",
@@ -26,8 +64,6 @@ const PIECES: &[&str] = &[
     "f0(); g0(); ns.g0()\n",
 ];
 
-const NAMES: &[&str] = &["f0.ts", "f1.ts", "f2.ts", "f3.ts", "f1/index.ts"];
-
 #[derive(Clone, Debug)]
 enum Step {
     Write(usize, Vec<usize>),
@@ -35,10 +71,10 @@ enum Step {
     Rename(usize, usize),
 }
 
-fn step() -> impl Strategy<Value = Step> {
-    let name = 0..NAMES.len();
+fn step(kind: &Kind) -> impl Strategy<Value = Step> + use<> {
+    let (name, piece) = (0..kind.names.len(), 0..kind.pieces.len());
     prop_oneof![
-        4 => (name.clone(), prop::collection::vec(0..PIECES.len(), 0..8)).prop_map(|it| Step::Write(it.0, it.1)),
+        4 => (name.clone(), prop::collection::vec(piece, 0..8)).prop_map(|it| Step::Write(it.0, it.1)),
         1 => name.clone().prop_map(Step::Delete),
         1 => (name.clone(), name).prop_map(|it| Step::Rename(it.0, it.1)),
     ]
@@ -52,38 +88,62 @@ fn rebuilt(files: &BTreeMap<&str, String>) -> Graph {
     res
 }
 
+fn batches(kind: &Kind) -> impl Strategy<Value = Vec<Vec<Step>>> + use<> {
+    prop::collection::vec(prop::collection::vec(step(kind), 1..4), 1..12)
+}
+
+/// Applies batch after batch and compares with a graph made anew each time.
+fn run(kind: &Kind, batches: Vec<Vec<Step>>) -> Result<(), TestCaseError> {
+    let mut files: BTreeMap<&str, String> = BTreeMap::new();
+    let mut graph = Graph::default();
+    for batch in batches {
+        let mut changes = Vec::new();
+        for step in batch {
+            match step {
+                Step::Write(name, pieces) => {
+                    let text: String = pieces.iter().map(|it| kind.pieces[*it]).collect();
+                    changes.push(put(kind.names[name], &text));
+                    files.insert(kind.names[name], text);
+                }
+                Step::Delete(name) => {
+                    files.remove(kind.names[name]);
+                    changes.push(Change::Gone { path: kind.names[name].to_owned() });
+                }
+                Step::Rename(from, to) => {
+                    if let Some(text) = files.remove(kind.names[from]) {
+                        changes.push(Change::Gone { path: kind.names[from].to_owned() });
+                        changes.push(put(kind.names[to], &text));
+                        files.insert(kind.names[to], text);
+                    }
+                }
+            }
+        }
+        graph.update(changes, 1);
+        prop_assert_eq!(edges(&graph, ALL), edges(&rebuilt(&files), ALL));
+    }
+    Ok(())
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_update_is_as_good_as_starting_over(batches in prop::collection::vec(prop::collection::vec(step(), 1..4), 1..12)) {
-        let mut files: BTreeMap<&str, String> = BTreeMap::new();
-        let mut graph = Graph::default();
-        for batch in batches {
-            let mut changes = Vec::new();
-            for step in batch {
-                match step {
-                    Step::Write(name, pieces) => {
-                        let text: String = pieces.iter().map(|it| PIECES[*it]).collect();
-                        changes.push(put(NAMES[name], &text));
-                        files.insert(NAMES[name], text);
-                    }
-                    Step::Delete(name) => {
-                        files.remove(NAMES[name]);
-                        changes.push(Change::Gone { path: NAMES[name].to_owned() });
-                    }
-                    Step::Rename(from, to) => {
-                        if let Some(text) = files.remove(NAMES[from]) {
-                            changes.push(Change::Gone { path: NAMES[from].to_owned() });
-                            changes.push(put(NAMES[to], &text));
-                            files.insert(NAMES[to], text);
-                        }
-                    }
-                }
-            }
-            graph.update(changes, 1);
-            prop_assert_eq!(edges(&graph, ALL), edges(&rebuilt(&files), ALL));
-        }
+    fn an_update_is_as_good_as_starting_over(batches in batches(&SCRIPT)) {
+        run(&SCRIPT, batches)?;
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn so_it_is_with_overloads(batches in batches(&JAVA)) {
+        run(&JAVA, batches)?;
+    }
+
+    #[test]
+    fn so_it_is_with_items_in_macros(batches in batches(&RUST)) {
+        run(&RUST, batches)?;
     }
 }
 

@@ -1,8 +1,9 @@
 //! Python, Rust, Go, Java and the others: modules and members, each in its own way.
 
 use expect_test::expect;
+use waylore_graph::RefKind;
 
-use crate::kit::check;
+use crate::kit::{check, graph};
 
 #[test]
 fn python_packages_and_inheritance() {
@@ -114,6 +115,59 @@ fn main() {
 }
 
 #[test]
+fn rust_macros_hold_what_they_read_as() {
+    check(
+        r#"
+== Cargo.toml
+[package]
+name = "demo"
+== src/lib.rs
+macro_rules! cfg_rt { ($($it:item)*) => { $(#[cfg(feature = "rt")] $it)* } }
+cfg_rt! {
+    mod inner;
+    pub use inner::Engine;
+    pin_project! { pub struct Held { pub engine: Engine } }
+}
+cfg_if::cfg_if! {
+    if #[cfg(unix)] { fn place() { inner::deep() } } else { fn elsewhere() {} }
+}
+fn main() {
+    let engine = Engine::new();
+    assert_eq!(engine.part().turn(1), vec![place(); 2], "{}", Engine::new().part().size());
+    select! { _ = wait() => { engine.part().size(); } }
+    matches!(engine.part(), Some(_) if odd(1));
+}
+fn odd(_: u8) -> bool { wrapped!({ wait(); place() }) }
+fn wait() {}
+== src/inner.rs
+use crate::odd;
+pub struct Engine;
+pub struct Part;
+impl Engine {
+    pub fn new() -> Self { Self }
+    cfg_rt! { pub fn part(&self) -> Part { odd(1); Part } }
+}
+impl Part { pub fn turn(&self, _: u8) {} pub fn size(&self) {} }
+pub fn deep() {}
+"#,
+        expect![[r"
+            src/inner.rs:Engine.part calls src/lib.rs:odd (import)
+            src/lib.rs calls src/lib.rs:cfg_rt (scope)
+            src/lib.rs:main calls src/inner.rs:Engine.new (member)
+            src/lib.rs:main calls src/inner.rs:Engine.part (type)
+            src/lib.rs:main calls src/inner.rs:Part.size (type)
+            src/lib.rs:main calls src/inner.rs:Part.turn (type)
+            src/lib.rs:main calls src/lib.rs:odd (scope)
+            src/lib.rs:main calls src/lib.rs:place (scope)
+            src/lib.rs:main calls src/lib.rs:wait (scope)
+            src/lib.rs:odd calls src/lib.rs:place (scope)
+            src/lib.rs:odd calls src/lib.rs:wait (scope)
+            src/lib.rs:place calls src/inner.rs:deep (import)
+        "]],
+    );
+}
+
+#[test]
 fn go_packages_and_embedding() {
     check(
         r#"
@@ -196,6 +250,90 @@ class Util { static void check() {} }
             a/b/Service.java:Service.run instantiates a/b/Service.java:Repo (scope)
         "]],
     );
+}
+
+/// Where every call of `f` in a script leads, as lines of the file that defines it.
+fn overloads(script: &str) -> Vec<String> {
+    let graph = graph(script);
+    let mut res = Vec::new();
+    for (file, path) in graph.files() {
+        for it in graph.sites(file).iter().filter(|it| it.kind == RefKind::Call) {
+            let Some((to, how)) = it.to else { continue };
+            let facts = graph.facts(to.file).unwrap();
+            let at = facts.defs[to.def as usize].at.line;
+            res.push(format!("{path}:{} → {at} ({})", it.at.line, how.slug()));
+        }
+    }
+    res
+}
+
+#[test]
+fn java_overloads_are_told_apart_by_what_they_are_given() {
+    let found = overloads(
+        r#"
+== a/Box.java
+package a;
+public class Box extends Base {
+  void f(String s) {}
+  void f(Number n) {}
+  void f(long n) {}
+  void f(boolean b) {}
+  void f(char c) {}
+  void f(Class<?> c) {}
+  void f(Box b) {}
+  void f(Base[] all) {}
+  void f(Runnable r) {}
+  void f(Object... all) {}
+  void f(String s, java.io.Reader r) {}
+  void f(String s, Base b) {}
+  Box() {}
+}
+class Base { Base() {} void f(java.io.Writer w) {} }
+== b/Use.java
+package b;
+import a.Box;
+import java.io.*;
+class Use {
+  Integer count;
+  void run(Box box, Box[] many, StringReader reader, PrintWriter writer, Object any) {
+    box.f("a" + 1);
+    box.f(count);
+    box.f(1);
+    box.f(!true);
+    box.f('c');
+    box.f(Box.class);
+    box.f(new Box());
+    box.f(many);
+    box.f(() -> {});
+    box.f(1, 2, 3);
+    box.f("a", reader);
+    box.f("a", box);
+    box.f(writer);
+    box.f((long) any);
+    box.f(unknown);
+    var text = "x"; box.f(text);
+  }
+}
+"#,
+    );
+    expect![[r"
+        b/Use.java:6 → 2 (type)
+        b/Use.java:7 → 3 (type)
+        b/Use.java:8 → 4 (type)
+        b/Use.java:9 → 5 (type)
+        b/Use.java:10 → 6 (type)
+        b/Use.java:11 → 7 (type)
+        b/Use.java:12 → 8 (type)
+        b/Use.java:13 → 9 (type)
+        b/Use.java:14 → 10 (type)
+        b/Use.java:15 → 11 (type)
+        b/Use.java:16 → 12 (type)
+        b/Use.java:17 → 13 (type)
+        b/Use.java:18 → 16 (type)
+        b/Use.java:19 → 4 (type)
+        b/Use.java:20 → 2 (overload)
+        b/Use.java:21 → 2 (type)"]]
+    .assert_eq(&found.join("\n"));
 }
 
 #[test]

@@ -80,11 +80,46 @@ impl Java<'_, '_> {
                 self.w.s.term(Term::Many(of))
             }
             K::Text => self.w.s.literal("String"),
-            K::Int | K::Float | K::Char | K::True | K::False | K::Binary => self.w.s.literal("int"),
+            K::Int | K::HexInt | K::BinaryInt | K::OctalInt => {
+                let is_long = self.w.text(node).ends_with(['l', 'L']);
+                self.w.s.literal(if is_long { "long" } else { "int" })
+            }
+            K::Float => {
+                let is_short = self.w.text(node).ends_with(['f', 'F']);
+                self.w.s.literal(if is_short { "float" } else { "double" })
+            }
+            K::Char => self.w.s.literal("char"),
+            K::True | K::False | K::InstanceOf => self.w.s.literal("boolean"),
+            K::Null => self.w.s.literal("null"),
+            K::Lambda | K::MethodReference => self.w.s.literal("lambda"),
+            K::Unary => match (self.w.field(node, F::Operator), self.w.field(node, F::Operand)) {
+                (Some(sign), _) if self.w.text(sign) == "!" => self.w.s.literal("boolean"),
+                (_, Some(of)) => self.term_within(of, left),
+                _ => Sketch::UNKNOWN,
+            },
+            K::Binary => self.combined(node, left),
             K::ClassLiteral => self.w.s.literal("Class"),
             K::GenericType | K::TypeIdentifier | K::ScopedType => self.type_name(node),
             _ => Sketch::UNKNOWN,
         }
+    }
+
+    /// What two values become: text where one is text, the wider of two numbers.
+    fn combined(&mut self, node: Node<'_>, left: u32) -> TermId {
+        let sign = self.w.field(node, F::Operator).map_or("", |it| self.w.text(it));
+        if matches!(sign, "==" | "!=" | "<" | ">" | "<=" | ">=" | "&&" | "||") {
+            return self.w.s.literal("boolean");
+        }
+        let sides = [self.w.field(node, F::Left), self.w.field(node, F::Right)];
+        let sides = sides.map(|it| it.map_or(Sketch::UNKNOWN, |it| self.term_within(it, left)));
+        for of in ["String", "double", "float", "long"] {
+            let of = self.w.s.literal(of);
+            if sides.contains(&of) {
+                return of;
+            }
+        }
+        let int = self.w.s.literal("int");
+        if sides == [int, int] { int } else { Sketch::UNKNOWN }
     }
 
     pub(super) fn type_term(&mut self, node: Node<'_>) -> TermId {
@@ -99,7 +134,10 @@ impl Java<'_, '_> {
                     self.w.field(node, F::Element).map_or(Sketch::UNKNOWN, |it| self.type_term(it));
                 self.w.s.term(Term::Many(of))
             }
-            K::Integral | K::Floating | K::BooleanType | K::Void => self.w.s.literal("int"),
+            K::Integral | K::Floating | K::BooleanType | K::Void => {
+                let word = self.w.s.word_of(node);
+                self.w.s.term(Term::Literal(word))
+            }
             // `? extends T`.
             K::Wildcard => node.named_child(0).map_or(Sketch::UNKNOWN, |it| self.type_term(it)),
             _ => Sketch::UNKNOWN,
