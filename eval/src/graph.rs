@@ -3,6 +3,8 @@
 //! `waylore-eval graph --repo FOLDER --scip FILE` reads every call site of the files that the index
 //! covers and compares where it leads with what the index says stands there.
 
+mod sheet;
+
 use std::collections::HashMap;
 use std::path::Path;
 
@@ -91,6 +93,12 @@ impl Score {
 pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let given = |name: &str| args.iter().skip_while(|it| *it != name).nth(1).cloned();
+    if let (Some(repo), Some(n)) = (given("--repo"), given("--sheet")) {
+        let (graph, texts) = read(Path::new(&repo));
+        let seed = given("--seed").map_or(Ok(1), |it| it.parse())?;
+        sheet::print(&graph, &texts, &given("--lang").unwrap_or_default(), n.parse()?, seed);
+        return Ok(());
+    }
     let (Some(repo), Some(scip)) = (given("--repo"), given("--scip")) else {
         println!("graph: skipped, there is no --repo FOLDER with a --scip FILE");
         return Ok(());
@@ -128,6 +136,7 @@ fn read(repo: &Path) -> (Graph, HashMap<String, Vec<u8>>) {
 fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
     let (graph, texts) = read(repo);
     let (mut sure, mut all, mut strict) = (Score::default(), Score::default(), Score::default());
+    let (mut lone, mut overload) = (Score::default(), Score::default());
     let mut shown = 0;
     for (path, truth) in truth(index, &texts) {
         let (Some(id), Some(text)) = (graph.id(&path), texts.get(&path)) else { continue };
@@ -138,7 +147,11 @@ fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
             let line = lines.get(at.0 as usize).copied().unwrap_or_default();
             let said = truth.get(&at).map(|it| it.meant(&line[site.at.column as usize..]));
             let bound = bound(&graph, &texts, &site, said.as_ref());
-            let sure_bound = bound.as_ref().filter(|it| it.2 != How::Unique);
+            let by = |how: How| bound.as_ref().filter(|it| it.2 == how);
+            lone.add(said.as_ref(), false, by(How::Unique));
+            overload.add(said.as_ref(), false, by(How::Overload));
+            let is_sure = |it: &&BoundTo| !matches!(it.2, How::Unique | How::Overload);
+            let sure_bound = bound.as_ref().filter(is_sure);
             let own = said.as_ref().and_then(Truth::own);
             let callable = own.is_some_and(|it| is_callable(&graph, &texts, it.0, it.1));
             sure.add(said.as_ref(), callable, sure_bound);
@@ -163,7 +176,10 @@ fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
     }
     println!("{}", sure.line("functions, methods, types"));
     println!("{}", strict.line("any symbol of the repository"));
-    println!("{}", all.line("with lone methods (a guess)"));
+    println!("{}", all.line("with guesses"));
+    for (what, it) in [("lone methods", lone), ("undecided overloads, the first", overload)] {
+        println!("{what}: {} right, {} wrong, {} not judged", it.right, it.wrong, it.unjudged);
+    }
 }
 
 /// Where we say a call leads: path, place and how that was found.
