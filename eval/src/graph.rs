@@ -136,7 +136,7 @@ fn read(repo: &Path) -> (Graph, HashMap<String, Vec<u8>>) {
 fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
     let (graph, texts) = read(repo);
     let (mut sure, mut all, mut strict) = (Score::default(), Score::default(), Score::default());
-    let (mut lone, mut overload) = (Score::default(), Score::default());
+    let (mut guessed, mut overload) = (Score::default(), Score::default());
     let mut shown = 0;
     for (path, truth) in truth(index, &texts) {
         let (Some(id), Some(text)) = (graph.id(&path), texts.get(&path)) else { continue };
@@ -148,7 +148,7 @@ fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
             let said = truth.get(&at).map(|it| it.meant(&line[site.at.column as usize..]));
             let bound = bound(&graph, &texts, &site, said.as_ref());
             let by = |how: How| bound.as_ref().filter(|it| it.2 == how);
-            lone.add(said.as_ref(), false, by(How::Unique));
+            guessed.add(said.as_ref(), false, by(How::Unique));
             overload.add(said.as_ref(), false, by(How::Overload));
             let is_sure = |it: &&BoundTo| !matches!(it.2, How::Unique | How::Overload);
             let sure_bound = bound.as_ref().filter(is_sure);
@@ -177,7 +177,7 @@ fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
     println!("{}", sure.line("functions, methods, types"));
     println!("{}", strict.line("any symbol of the repository"));
     println!("{}", all.line("with guesses"));
-    for (what, it) in [("lone methods", lone), ("undecided overloads, the first", overload)] {
+    for (what, it) in [("lone methods", guessed), ("undecided overloads, the first", overload)] {
         println!("{what}: {} right, {} wrong, {} not judged", it.right, it.wrong, it.unjudged);
     }
 }

@@ -23,7 +23,19 @@ impl Resolver<'_> {
                 Found::def(here.file, best.unwrap_or(def), How::Scope)
             }
             Term::Import(import) => {
-                self.imported(here.file, &entry.facts.imports[import as usize], want)
+                let it = &entry.facts.imports[import as usize];
+                match self.imported(here.file, it, want) {
+                    // What is called is the other of the two that bear the name.
+                    Found::Module(place) if want.is_called() => {
+                        let others = entry.import(it.within, entry.name(it.local));
+                        let mut others = others.filter(|it| *it != import).map(|it| {
+                            self.imported(here.file, &entry.facts.imports[it as usize], want)
+                        });
+                        let found = others.find(|it| matches!(it, Found::Def(..)));
+                        found.unwrap_or(Found::Module(place))
+                    }
+                    found => found,
+                }
             }
             Term::Name(name) => self.free_name(here.file, None, entry.name(name), want),
             Term::Implicit(def, name) => self.implicit(here, def, entry.name(name), want),

@@ -117,11 +117,18 @@ impl Resolver<'_> {
                 let of = Value::Type(DefRef { file, def }, None);
                 return self.member(&of, name, want, How::Member);
             }
+            let mut module = Found::Nothing;
             for import in entry.import(within, name) {
                 let found = self.imported(file, &entry.facts.imports[import as usize], want);
-                if !found.is_nothing() {
-                    return found;
+                match found {
+                    Found::Nothing => {}
+                    // A function may bear the name of the module it comes from.
+                    Found::Module(_) if want.is_called() => module = module.or_else(|| found),
+                    found => return found,
                 }
+            }
+            if !module.is_nothing() {
+                return module;
             }
             for star in entry.stars(within) {
                 let module = entry.name(entry.facts.imports[star as usize].module);

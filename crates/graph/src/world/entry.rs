@@ -18,6 +18,10 @@ pub(crate) struct Want {
 impl Want {
     pub(crate) const VALUE: Self = Self { as_type: false, args: ANY_NUMBER };
     pub(crate) const TYPE: Self = Self { as_type: true, args: ANY_NUMBER };
+
+    pub(crate) const fn is_called(self) -> bool {
+        self.args != ANY_NUMBER
+    }
 }
 
 #[derive(Clone, Debug)]
@@ -149,6 +153,7 @@ impl Entry {
                 want.args == ANY_NUMBER || (def.takes.0 <= want.args && want.args <= def.takes.1);
             (
                 apart && !right_space,
+                want.is_called() && def.kind == DefKind::Module,
                 def.flags.has(Flags::DECLARATION),
                 !fits,
                 def.kind == DefKind::Field,

@@ -139,6 +139,16 @@ fn main() {
 }
 fn odd(_: u8) -> bool { wrapped!({ wait(); place() }) }
 fn wait() {}
+mod task;
+pub use task::spawn;
+fn begin() { spawn(); task::spawn::later() }
+== src/task.rs
+mod spawn;
+pub use spawn::spawn;
+fn twice() { spawn() }
+== src/task/spawn.rs
+pub fn spawn() {}
+pub fn later() {}
 == src/inner.rs
 use crate::odd;
 pub struct Engine;
@@ -153,6 +163,8 @@ pub fn deep() {}
         expect![[r"
             src/inner.rs:Engine.part calls src/lib.rs:odd (import)
             src/lib.rs calls src/lib.rs:cfg_rt (scope)
+            src/lib.rs:begin calls src/task/spawn.rs:later (import)
+            src/lib.rs:begin calls src/task/spawn.rs:spawn (import)
             src/lib.rs:main calls src/inner.rs:Engine.new (member)
             src/lib.rs:main calls src/inner.rs:Engine.part (type)
             src/lib.rs:main calls src/inner.rs:Part.size (type)
@@ -163,6 +175,7 @@ pub fn deep() {}
             src/lib.rs:odd calls src/lib.rs:place (scope)
             src/lib.rs:odd calls src/lib.rs:wait (scope)
             src/lib.rs:place calls src/inner.rs:deep (import)
+            src/task.rs:twice calls src/task/spawn.rs:spawn (import)
         "]],
     );
 }
