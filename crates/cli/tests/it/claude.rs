@@ -3,12 +3,13 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
-use std::sync::OnceLock;
+use std::process::Command;
+use std::sync::Mutex;
 
 use serde_json::{Value, json};
 
-use crate::kit::{Desk, binary, finish, skip, workspace};
+use crate::chat::{self, git};
+use crate::kit::{Desk, binary, finish, skip};
 use crate::server::{Reply, Seen, Server};
 
 /// What the model does in one step: what it thinks, if anything, and the tool it calls.
@@ -17,53 +18,63 @@ struct Step {
     thought: &'static str,
     tool: &'static str,
     input: Value,
+    /// Tokens of the conversation, as the model says.
+    tokens: u64,
 }
 
 type Script = Vec<Step>;
 
 fn step(tool: &'static str, input: Value) -> Step {
-    Step { thought: "", tool, input }
+    Step { thought: "", tool, input, tokens: 10 }
 }
 
 impl Step {
     fn after(self, thought: &'static str) -> Self {
         Self { thought, ..self }
     }
+
+    /// After which the conversation is as long as any may be.
+    fn at_last(self) -> Self {
+        Self { tokens: 990_000, ..self }
+    }
 }
 
 /// The host, if it could be had.
 fn host() -> Option<PathBuf> {
-    let set = std::env::var_os("WAYLORE_CLAUDE").map(PathBuf::from);
-    let installed = workspace().join(".tools/claude-code/current/claude");
-    set.or_else(|| installed.canonicalize().ok()).filter(|it| it.is_file())
+    chat::host("WAYLORE_CLAUDE", "claude-code/current/claude")
 }
 
 /// What a model that is asked to sum up a conversation says.
 const SUMMARY: &str = "<analysis>Short.</analysis><summary>We counted.</summary>";
 
-/// A model that follows a script: how far it has come is how often it has spoken since it was first asked.
+/// A model that follows a script: one step a request, a request that is said again the same step.
 fn model(script: Script) -> Server {
-    let begun = OnceLock::new();
+    let made = Mutex::new((0, String::new()));
     Server::start(move |seen: &Seen| {
         if !seen.line.starts_with("POST /v1/messages") || seen.line.contains("count_tokens") {
             return Reply::Json(json!({ "data": [], "input_tokens": 1 }));
         }
         let messages = seen.body["messages"].as_array().cloned().unwrap_or_default();
-        let n_said = messages.iter().filter(|it| it["role"] == "assistant").count();
-        // A conversation that was summed up counts from the beginning, but is no other's.
         let id = model::fingerprint(&seen.body["messages"].to_string());
-        let blocks = if sums_up(&messages) {
-            vec![json!({ "type": "text", "text": SUMMARY })]
-        } else if offers_tools(&seen.body) {
-            let at = n_said - (*begun.get_or_init(|| n_said)).min(n_said);
-            blocks(script.get(at), &id)
+        let step = if sums_up(&messages) || !offers_tools(&seen.body) {
+            None
         } else {
-            blocks(None, &id)
+            let mut made = made.lock().unwrap();
+            if made.1 != id {
+                *made = (made.0 + 1, id.clone());
+            }
+            script.get(made.0 - 1)
         };
+        let blocks = match step {
+            Some(step) => blocks(step, &id),
+            None if sums_up(&messages) => vec![json!({ "type": "text", "text": SUMMARY })],
+            None => vec![json!({ "type": "text", "text": "Done." })],
+        };
+        let tokens = step.map_or(10, |it| it.tokens);
         if seen.body["stream"] == true {
-            Reply::Events(events(&id, &blocks))
+            Reply::Events(events(&id, tokens, &blocks))
         } else {
-            Reply::Json(message(&id, &blocks))
+            Reply::Json(message(&id, tokens, &blocks))
         }
     })
 }
@@ -78,8 +89,7 @@ fn sums_up(messages: &[Value]) -> bool {
     asked.is_some_and(|it| it.to_string().contains("create a detailed summary of the conversation"))
 }
 
-fn blocks(step: Option<&Step>, id: &str) -> Vec<Value> {
-    let Some(step) = step else { return vec![json!({ "type": "text", "text": "Done." })] };
+fn blocks(step: &Step, id: &str) -> Vec<Value> {
     let thought =
         json!({ "type": "thinking", "thinking": step.thought, "signature": "not-a-signature" });
     let call = json!({ "type": "tool_use", "id": format!("toolu_{id}"), "name": step.tool, "input": step.input });
@@ -87,14 +97,14 @@ fn blocks(step: Option<&Step>, id: &str) -> Vec<Value> {
 }
 
 /// Messages with one id are one message in the eyes of the host.
-fn message(id: &str, content: &[Value]) -> Value {
+fn message(id: &str, tokens: u64, content: &[Value]) -> Value {
     json!({ "id": format!("msg_{id}"), "type": "message", "role": "assistant", "model": "scripted", "content": content,
-        "stop_reason": "end_turn", "stop_sequence": null, "usage": { "input_tokens": 10, "output_tokens": 10 } })
+        "stop_reason": "end_turn", "stop_sequence": null, "usage": { "input_tokens": tokens, "output_tokens": 10 } })
 }
 
 /// Blocks as they come over a stream.
-fn events(id: &str, blocks: &[Value]) -> String {
-    let mut all = vec![json!({ "type": "message_start", "message": message(id, &[]) })];
+fn events(id: &str, tokens: u64, blocks: &[Value]) -> String {
+    let mut all = vec![json!({ "type": "message_start", "message": message(id, tokens, &[]) })];
     let mut stop = "end_turn";
     for (index, block) in blocks.iter().enumerate() {
         let (start, deltas) = match block["type"].as_str().unwrap() {
@@ -171,8 +181,7 @@ fn requests(
         command.env(quiet, "1");
     }
     command.env("SHELL", "/bin/bash").env("TMPDIR", &desk.root).env("NO_PROXY", "127.0.0.1");
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    chat::run(command);
     server.seen().into_iter().map(|it| it.body).filter(offers_tools).collect()
 }
 
@@ -189,14 +198,6 @@ fn unavailable() {
         "a real session of Claude Code",
         "`claude` is not here; `scripts/setup hosts` installs it",
     );
-}
-
-pub(crate) fn git(desk: &Desk, args: &[&str]) {
-    let mut command = Command::new("git");
-    desk.surround(&mut command);
-    let done =
-        command.args(["-c", "user.name=t", "-c", "user.email=t@t"]).args(args).output().unwrap();
-    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stderr));
 }
 
 fn bash(command: &str) -> Step {
@@ -336,12 +337,18 @@ fn goes_on(desk: &Desk, host: &PathBuf, name: &str, read: &Step) {
         assert_eq!(journal.matches(once).count(), 1, "{once}: {journal}");
     }
 
-    let asked = again("/compact", Vec::new());
-    assert!(sums_up(&[json!({ "role": "user", "content": asked.last().unwrap() })]), "{asked:?}");
-    let asked = again("Read it once more, please.", vec![read.clone()]);
-    assert!(asked[0].contains("We counted."), "the conversation is gone: {}", asked[0]);
-    assert_eq!(told(asked.first()), 1, "told again: {}", asked[0]);
+    // The host sums up by itself what has become too long, and goes on.
+    let long = bash("echo and so on").at_last();
+    let asked = again("Read it once more, please.", vec![long, read.clone()]);
+    let is_summed_up = |it: &String| it.contains("We counted.");
+    assert!(
+        asked.iter().any(|it| it.contains("detailed summary of the conversation")),
+        "{asked:?}"
+    );
+    let since = asked.iter().find(|it| is_summed_up(it)).expect("the conversation was summed up");
+    assert_eq!(told(Some(since)), 1, "told again: {since}");
     assert_eq!(told(asked.last()), 1, "and only once: {}", asked.last().unwrap());
+    assert!(is_summed_up(asked.last().unwrap()), "{}", asked.last().unwrap());
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::{Value, json};
 
-use crate::claude::git;
+use crate::chat::git;
 use crate::kit::{Desk, Said, finish, skip, workspace};
 use crate::server::{Reply, Seen, Server};
 
