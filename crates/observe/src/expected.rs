@@ -28,16 +28,17 @@ pub struct Foreseen {
 }
 
 /// Sessions on such work that there must be, and of them those that opened a file.
-pub const FEWEST: u32 = 2;
+pub const FEWEST: u32 = 3;
+const OPENED: u32 = 2;
 /// How much of what two tasks say must be the same, and in how many words.
-const ALIKE: f64 = 0.1;
+const ALIKE: f64 = 0.12;
 const WORDS: usize = 2;
 /// What so great a part of the sessions opened is sure; what more than half of them did, only if the
 /// task has a word of its path that few paths have.
 const SURE: f64 = 0.8;
 const LIKELY: f64 = 0.5;
 const FEW_PATHS: usize = 3;
-const FEW_OF: usize = 7;
+const FEW_OF: usize = 15;
 /// The most files that are named.
 const MOST: usize = 6;
 /// The last sessions that are looked at.
@@ -76,7 +77,7 @@ pub fn expected(task: &str, sessions: &[PastSession]) -> Foreseen {
         .map(|(path, (weight, sessions))| {
             (weight / all, Expected { path: path.to_owned(), sessions })
         })
-        .filter(|(share, it)| it.sessions >= FEWEST && is_sure(&it.path, *share))
+        .filter(|(share, it)| it.sessions >= OPENED && is_sure(&it.path, *share))
         .filter(|(_, it)| !is_named(&it.path))
         .collect();
     found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));

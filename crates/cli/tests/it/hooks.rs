@@ -99,19 +99,20 @@ fn files_that_sessions_on_such_work_opened_are_named_at_the_first_prompt() {
     };
     put(&desk, 1, 1, &work("the login token expires too early", "login"));
     put(&desk, 2, 2, &work("a login token that expires never", "login"));
-    put(&desk, 3, 3, "user write about colours\nedit src/guide.rs\nrun cargo test\n");
+    put(&desk, 3, 3, &work("login with a token that expires fails", "login"));
+    put(&desk, 4, 4, "user write about colours\nedit src/guide.rs\nrun cargo test\n");
     desk.run(&["learn"]).ends(0, "learned");
     let asked = "why does the login token expire at midnight";
     let explained = desk.run(&["context", "start", "--task", asked, "--explain"]).all();
-    assert!(explained.contains("2 files are named: most of the 2 of 3 sessions"), "{explained}");
+    assert!(explained.contains("2 files are named: most of the 3 of 4 sessions"), "{explained}");
     let said = told(&desk, "s1", prompt(asked));
-    assert!(said.contains("`src/token.rs`: 2 of 2 sessions") && !said.contains("guide"), "{said}");
+    assert!(said.contains("`src/token.rs`: 3 of 3 sessions") && !said.contains("guide"), "{said}");
     let said = told(&desk, "s1", prompt("and why does the login token expire at noon"));
     assert!(!said.contains("src/token.rs"), "once a session: {said}");
     let other = "what is the boiling point of ethanol";
     assert_eq!(told(&desk, "s2", prompt(other)), "");
     let explained = desk.run(&["context", "start", "--task", other, "--explain"]).all();
-    assert!(explained.contains("no files are named: 0 of 3 sessions"), "{explained}");
+    assert!(explained.contains("no files are named: 0 of 4 sessions"), "{explained}");
 }
 
 #[test]
