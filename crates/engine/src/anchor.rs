@@ -3,6 +3,7 @@
 //! A symbol is known by its file, its name and what its code means, without white space and comments.
 //! The file is read as it is at that moment; no index is needed, except to find what moved elsewhere.
 
+use std::collections::HashMap;
 use std::path::{Path, PathBuf};
 
 use ::graph::{Facts, extract, language};
@@ -12,6 +13,9 @@ use crate::{Engine, Error};
 
 /// How many symbols a text may bind a learned memory to.
 const NAMED: usize = 3;
+
+/// The symbols of a file by their qualified names, and what the code of each means.
+pub(crate) type Symbols = HashMap<String, u64>;
 
 /// What a file defines at this moment.
 pub(crate) struct Outline(Facts);
@@ -26,11 +30,17 @@ impl Outline {
 
     /// What the code of a symbol means now; `None` if there is no such symbol.
     pub(crate) fn hash(&self, name: &str) -> Option<String> {
-        let mut meanings = self.defs().filter(|it| it.0 == name).map(|it| it.1);
-        let first = meanings.next()?;
-        // Overloads are one symbol in several pieces.
-        let all = meanings.fold(first, |acc, it| acc.rotate_left(7) ^ it);
-        Some(format!("{all:016x}"))
+        self.symbols().get(name).map(|it| format!("{it:016x}"))
+    }
+
+    pub(crate) fn symbols(&self) -> Symbols {
+        let mut res = Symbols::new();
+        for (name, meaning) in self.defs() {
+            // Overloads are one symbol in several pieces.
+            let known = res.entry(name);
+            known.and_modify(|it| *it = it.rotate_left(7) ^ meaning).or_insert(meaning);
+        }
+        res
     }
 
     /// The qualified names that a person may mean: all of it, else its last part, else a line.

@@ -9,6 +9,7 @@ use source::Place;
 use store::{Action, Applied, Batch, Change, DataDir, GraphStore, Key, Store};
 
 use crate::change::by_user;
+use crate::mind::KeptInMind;
 use crate::models::Models;
 use crate::project::{self, ProjectState, Recognised};
 use crate::recall::{Branches, Shared};
@@ -52,12 +53,14 @@ pub struct Engine {
     pub place: Place,
     pub(crate) user: Store,
     pub(crate) project: ProjectState,
-    /// The project's store, opened once: its threads and what they found are shared.
-    own: OnceLock<Store>,
+    /// The project's store, opened once for all clones: its threads and what they found are shared.
+    own: Arc<OnceLock<Store>>,
     /// The project's index, opened once, for questions about what is next to what.
-    pub(crate) near: OnceLock<GraphStore>,
+    pub(crate) near: Arc<OnceLock<GraphStore>>,
     /// What is kept in mind of each database, by its path.
     pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, Shared>>>,
+    /// What is kept in mind of files, by their paths.
+    pub(crate) kept: Arc<KeptInMind>,
     /// What git last said about branches.
     pub(crate) branches: Arc<Mutex<Option<Branches>>>,
     /// The project is taken for new while others lie here that the registry does not know.
@@ -94,8 +97,8 @@ impl Engine {
             Ok(project) => (project, None),
             Err(error) => (ProjectState::New { print: project::fingerprint(&place) }, Some(error)),
         };
-        let (own, near, perhaps_known) = (OnceLock::new(), OnceLock::new(), false);
-        let (indexes, branches, closed) = (Arc::default(), Arc::default(), false);
+        let (own, near, perhaps_known) = (Arc::default(), Arc::default(), false);
+        let (indexes, kept, branches) = (Arc::default(), Arc::default(), Arc::default());
         let mut res = Self {
             config,
             place,
@@ -104,10 +107,11 @@ impl Engine {
             own,
             near,
             indexes,
+            kept,
             branches,
             perhaps_known,
             now,
-            closed,
+            closed: false,
             may_ask: false,
             manners: Manners { level: TrustLevel::Standard, on_trial: false },
         };
@@ -127,7 +131,8 @@ impl Engine {
     pub fn join(&mut self, other: &Self) {
         self.user = other.user.clone();
         if self.project.id().is_some() && self.project.id() == other.project.id() {
-            self.own = other.own.clone();
+            self.own = Arc::clone(&other.own);
+            self.near = Arc::clone(&other.near);
         }
         self.indexes = Arc::clone(&other.indexes);
     }
@@ -214,8 +219,8 @@ impl Engine {
 
     /// Closes the project's store, so that its files can be removed or replaced.
     pub(crate) fn close_project(&mut self) {
-        self.own.take();
-        self.near.take();
+        // Clones have what they hold to themselves; whoever closes has none.
+        (self.own, self.near) = (Arc::default(), Arc::default());
     }
 
     pub(crate) fn store_of(&self, id: ProjectId) -> Store {

@@ -6,6 +6,7 @@
 mod error;
 
 mod engine;
+mod mind;
 mod progress;
 mod project;
 

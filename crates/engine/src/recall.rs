@@ -20,6 +20,7 @@ mod excerpt;
 mod fate;
 mod likeness;
 mod pipeline;
+mod recorded;
 mod step;
 mod tell;
 mod verify;

@@ -1,8 +1,9 @@
 //! Rule files: each rule that people wrote down for their agents becomes a memory, and follows its file.
 
 use std::collections::HashSet;
+use std::sync::Arc;
 
-use agents::{RULE_FILES, Statement, is_read, rule_file, statements};
+use agents::{RULE_FILES, RuleFile, Statement, is_read, rule_file, statements};
 use model::{Actor, Kind, MAX_CONTENT, Memory, MemoryType, PerMille, ProjectPath, Source, Status};
 use promote::Relationship;
 use store::{Action, Batch, Change, Entry, Store};
@@ -59,29 +60,36 @@ impl RulesTaken {
 impl Engine {
     /// The rules in this project's rule files, in the order of the files.
     pub fn rules(&self) -> Vec<RuleBook> {
-        let root = &self.place.root;
-        let mut paths: Vec<String> = Vec::new();
-        for file in RULE_FILES {
-            match file.path.strip_suffix('/') {
-                Some(folder) => paths.extend(source::entries(root, folder)),
-                None => paths.push(file.path.to_owned()),
-            }
-        }
-        let read = |path: String| {
-            let text = source::prose(root, &path)?;
-            let book = self.rule_book(ProjectPath::parse(&path).ok()?, &text);
-            (!book.rules.is_empty()).then_some(book)
-        };
-        paths.into_iter().filter_map(read).collect()
+        let paths = RULE_FILES.iter().flat_map(|it| self.paths_of(it));
+        paths.filter_map(|it| self.read_rules(&it)).filter(|it| !it.rules.is_empty()).collect()
     }
 
-    /// What a host reads by itself in this project's rule files.
+    /// What a host reads by itself in this project's rule files. Asked at every file, so each of them is
+    /// read again only when it may have changed.
     pub(crate) fn read_by(&self, host: Option<&str>) -> HashSet<String> {
         let Some(host) = host else { return HashSet::new() };
         let is_there = |path: &str| source::exists(&self.place.root, path);
-        let reads = |it: &RuleBook| is_read(it.path.as_str(), host, is_there);
-        let books = self.rules().into_iter().filter(reads);
-        books.flat_map(|it| it.rules).map(|it| it.text).collect()
+        let files = RULE_FILES.iter().filter(|it| it.read_by.contains(&host));
+        let read = files.flat_map(|it| self.paths_of(it)).filter(|it| is_read(it, host, is_there));
+        let said = |path: String| {
+            self.kept.rules.of(&self.place.root.join(&path), || {
+                Some(self.read_rules(&path)?.rules.into_iter().map(|it| it.text).collect())
+            })
+        };
+        let all: Vec<Arc<Vec<String>>> = read.filter_map(said).collect();
+        all.iter().flat_map(|it| it.iter().cloned()).collect()
+    }
+
+    fn paths_of(&self, file: &RuleFile) -> Vec<String> {
+        match file.path.strip_suffix('/') {
+            Some(folder) => source::entries(&self.place.root, folder),
+            None => vec![file.path.to_owned()],
+        }
+    }
+
+    fn read_rules(&self, path: &str) -> Option<RuleBook> {
+        let text = source::prose(&self.place.root, path)?;
+        Some(self.rule_book(ProjectPath::parse(path).ok()?, &text))
     }
 
     fn rule_book(&self, path: ProjectPath, text: &str) -> RuleBook {

@@ -39,7 +39,7 @@ pub use path::{entries, exists, prose, relative};
 pub use place::{Place, PlaceKind, Skipped, locate};
 pub use state::{FileState, state};
 pub use transcript::{DATABASE, Transcript, pieces, pieces_from, transcripts, transcripts_at};
-pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, files_among, stamp};
+pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, files_among, stamp, stamp_behind};
 pub use watch::{Seen, StopWatch, Watch};
 
 /// The whole of a regular file of at most `limit` bytes.

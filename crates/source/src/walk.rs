@@ -196,6 +196,11 @@ pub fn stamp(root: &Path, path: &str) -> Option<Stamp> {
     std::fs::symlink_metadata(root.join(path)).ok().as_ref().map(stamp_of)
 }
 
+/// As `stamp`, of what a link leads to.
+pub fn stamp_behind(path: &Path) -> Option<Stamp> {
+    std::fs::metadata(path).ok().as_ref().map(stamp_of)
+}
+
 /// A file that was written a moment ago may be written again within the same tick of the file
 /// system's clock, and its stamp would stay: such a stamp is not to be relied on.
 const TOO_FRESH: Duration = Duration::from_millis(50);

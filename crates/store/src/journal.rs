@@ -14,6 +14,8 @@ use crate::scrub::Clean;
 use crate::{Error, Store, os};
 
 const ENDING: &str = "ndjson";
+/// Written to whenever a note was recorded, so that nobody looks through all journals for none.
+const NOTED: &str = "noted";
 
 impl Store {
     /// Appends whole lines to the journal of a session; `durable` waits until they are on the disk.
@@ -56,6 +58,30 @@ impl Store {
         list(self.home())
     }
 
+    /// Says that a note stands in one of the journals now.
+    pub fn mark_noted(&self) -> Result<(), Error> {
+        let path = folder(self.home()).join(NOTED);
+        let marked = os::private_file(&path).and_then(|()| fs::write(&path, "\n"));
+        marked.map_err(|it| Error::io(&path, &it))
+    }
+
+    /// The journals in which a note may stand that was recorded since, in milliseconds since the epoch:
+    /// those that were written to, the last first; none, if nobody recorded anything.
+    pub fn noted_since(&self, since: i64) -> Vec<PathBuf> {
+        let folder = folder(self.home());
+        let marked = fs::metadata(folder.join(NOTED)).ok().and_then(|it| modified(&it));
+        if marked.is_none_or(|it| it < since) {
+            return Vec::new();
+        }
+        let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+        let mut res: Vec<(i64, PathBuf)> = entries
+            .filter_map(|it| Some((modified(&it.metadata().ok()?)?, it.path())))
+            .filter(|it| it.0 >= since && session_of(&it.1).is_some())
+            .collect();
+        res.sort_unstable_by(|a, b| b.cmp(a));
+        res.into_iter().map(|it| it.1).collect()
+    }
+
     pub fn remove_journal(&self, session: SessionId) -> Result<(), Error> {
         let path = path_of(self.home(), session);
         os::remove(&path).map_err(|it| Error::io(&path, &it))
@@ -68,7 +94,8 @@ pub(crate) fn folder(home: &Home) -> PathBuf {
 
 /// Whether a file in that folder is ours.
 pub(crate) fn is_ours(name: &str) -> bool {
-    name.strip_suffix(&format!(".{ENDING}")).is_some_and(|it| it.parse::<SessionId>().is_ok())
+    let session = name.strip_suffix(&format!(".{ENDING}"));
+    name == NOTED || session.is_some_and(|it| it.parse::<SessionId>().is_ok())
 }
 
 /// Takes a text out of every journal.
@@ -88,6 +115,12 @@ fn list(home: &Home) -> Vec<(SessionId, PathBuf)> {
         entries.filter_map(|it| Some((session_of(&it.path())?, it.path()))).collect();
     res.sort();
     res
+}
+
+/// When a file was last written to, in milliseconds since the epoch.
+fn modified(file: &fs::Metadata) -> Option<i64> {
+    let since = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+    i64::try_from(since.as_millis()).ok()
 }
 
 pub(crate) fn session_of(path: &Path) -> Option<SessionId> {

@@ -125,6 +125,9 @@ impl Engine {
             lines.push_str(&masked_line(event));
         }
         store.journal(first.session, &lines, false)?;
+        if events.iter().any(|it| matches!(it.event, Event::Record(_))) {
+            store.mark_noted()?;
+        }
         Ok(durable)
     }
 

@@ -3,14 +3,14 @@
 
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-
-use std::path::PathBuf;
+use std::sync::Arc;
 
 use model::{Anchor, Memory, PerMille, ProjectPath, Timestamp};
 use recall::stale;
 use source::{FileChange, Place};
 
 use crate::anchor::Outline;
+use crate::mind::KeptInMind;
 use crate::models::aside;
 use crate::{Engine, Shown};
 
@@ -77,15 +77,14 @@ impl Engine {
         subjects: Vec<Subject>,
         elsewhere: Elsewhere,
     ) -> (Vec<Fate>, Vec<Anchor>) {
-        let place = self.place.clone();
+        let (place, kept) = (self.place.clone(), Arc::clone(&self.kept));
         aside(move || {
             let head = source::head(&place).commit;
-            let outlines = Outlines { root: place.root.clone(), known: HashMap::new() };
             let mut history = History {
                 place: &place,
                 head,
                 asked: HashMap::new(),
-                outlines,
+                kept,
                 elsewhere,
                 lost: Vec::new(),
             };
@@ -128,24 +127,10 @@ struct History<'a> {
     place: &'a Place,
     head: Option<String>,
     asked: HashMap<String, Option<Vec<FileChange>>>,
-    outlines: Outlines,
+    kept: Arc<KeptInMind>,
     elsewhere: Elsewhere,
     /// Symbols that are not where they were.
     lost: Vec<Anchor>,
-}
-
-/// Each file is read once, however many memories are bound to it.
-struct Outlines {
-    root: PathBuf,
-    known: HashMap<String, Option<Outline>>,
-}
-
-impl Outlines {
-    fn hash(&mut self, path: &str, symbol: &str) -> Option<String> {
-        let root = &self.root;
-        let known = self.known.entry(path.to_owned());
-        known.or_insert_with(|| Outline::read(root, path)).as_ref()?.hash(symbol)
-    }
 }
 
 impl History<'_> {
@@ -244,7 +229,8 @@ fn held(
     let (mut shares, mut moved, mut n_lost) = (Vec::new(), None, 0);
     for anchor in anchors {
         let symbol = &anchor.symbol;
-        let share = match history.outlines.hash(file.as_str(), symbol) {
+        let now = history.kept.meaning(&history.place.root, file.as_str(), symbol);
+        let share = match now {
             Some(hash) if hash == anchor.hash => PerMille::ZERO,
             Some(_) => {
                 doubts.push(format!("`{symbol}` in `{file}` changed since"));

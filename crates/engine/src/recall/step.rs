@@ -3,13 +3,9 @@
 //! Asked at every step, so no vectors and no models: words, files and what the session did.
 
 use std::collections::HashSet;
-use std::fs;
-use std::io::{Read, Seek, SeekFrom};
-use std::path::Path;
 
 use model::{
-    Envelope, Event, Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Tier, Timestamp,
-    TrustLevel, words,
+    Kind, Memory, MemoryId, PerMille, Phase, ProjectPath, Tier, Timestamp, TrustLevel, words,
 };
 use recall::decide::{Decision, Ground, Offer, Step, Withheld, decide};
 use recall::{Purpose, Stage, Without, frame, pipeline};
@@ -17,6 +13,7 @@ use store::{DataDir, ShownLog};
 
 use super::ask::Question;
 use super::context::{Occasion, live};
+use super::recorded::Recorded;
 use crate::find::shared;
 use crate::{Engine, Error, RecipeFound, Shown};
 
@@ -61,13 +58,6 @@ pub struct StepOffer {
     pub line: String,
 }
 
-/// How many journals are looked into for notes, and how much of the end of each.
-const JOURNALS: usize = 16;
-const TAIL: u64 = 64 << 10;
-/// Milliseconds by which the clock of a disk may be behind.
-const SLACK: i64 = 2_000;
-/// What every line with a note holds.
-const RECORD: &str = "\"record\"";
 /// The most that is weighed for one search.
 const PER_SEARCH: u32 = 5;
 /// How a line begins that says how much was said.
@@ -183,40 +173,18 @@ impl Engine {
         Ok(())
     }
 
-    /// Notes that were just recorded and are no memories yet. A session that is gone is no reason to
-    /// fail.
+    /// Notes that were just recorded and are no memories yet.
     fn offer_recorded(&self, acc: &mut Vec<(StepOffer, Offer)>, asked: &StepAsked) {
-        // A journal that was not written to since then holds nothing that was recorded since.
-        let since = asked.since.0.saturating_sub(SLACK);
-        let mut journals: Vec<(i64, std::path::PathBuf)> = self
-            .journals()
-            .into_iter()
-            .filter_map(|it| Some((modified(&it.path)?, it.path)))
-            .filter(|it| it.0 >= since)
-            .collect();
-        journals.sort_unstable_by(|a, b| b.cmp(a));
-        for (_, journal) in journals.iter().take(JOURNALS) {
-            let tail = tail_of(journal).unwrap_or_default();
-            let tail = String::from_utf8_lossy(&tail);
-            for line in tail.lines().filter(|it| it.contains(RECORD)) {
-                let Ok(Envelope { id, session, at, event: Event::Record(note) }) =
-                    Envelope::read(line)
-                else {
-                    continue;
-                };
-                if at < asked.since || at > self.now {
-                    continue;
-                }
-                let label = note.kind.core().map_or("NOTE", |it| it.row().label);
-                let (short, remarks) = (session.short(), ["not yet reviewed".to_owned()]);
-                let note_line =
-                    frame::Note { label, text: &note.content, id: &short, remarks: &remarks };
-                let line = frame::line(&note_line);
-                let (ground, kind) = (Ground::Recorded, note.kind.core());
-                let word = format!("note {session} {id}");
-                let offer = Offer { ground, kind, confidence: PerMille::ZERO, line: line.clone() };
-                acc.push((StepOffer { ground, word, line }, offer));
-            }
+        for Recorded { id, session, note } in self.recorded_since(asked.since) {
+            let label = note.kind.core().map_or("NOTE", |it| it.row().label);
+            let (short, remarks) = (session.short(), ["not yet reviewed".to_owned()]);
+            let note_line =
+                frame::Note { label, text: &note.content, id: &short, remarks: &remarks };
+            let line = frame::line(&note_line);
+            let (ground, kind) = (Ground::Recorded, note.kind.core());
+            let word = format!("note {session} {id}");
+            let offer = Offer { ground, kind, confidence: PerMille::ZERO, line: line.clone() };
+            acc.push((StepOffer { ground, word, line }, offer));
         }
     }
 
@@ -264,21 +232,6 @@ impl Engine {
         let offer = Offer { ground, kind, confidence, line: line.clone() };
         (StepOffer { ground, word: memory.id.to_string(), line }, offer)
     }
-}
-
-/// When a file was last written to, in milliseconds since the epoch.
-fn modified(path: &Path) -> Option<i64> {
-    let at = fs::metadata(path).and_then(|it| it.modified()).ok()?;
-    i64::try_from(at.duration_since(std::time::UNIX_EPOCH).ok()?.as_millis()).ok()
-}
-
-fn tail_of(path: &Path) -> std::io::Result<Vec<u8>> {
-    let mut file = fs::File::open(path)?;
-    let length = file.metadata()?.len();
-    file.seek(SeekFrom::Start(length.saturating_sub(TAIL)))?;
-    let mut res = Vec::new();
-    file.take(TAIL).read_to_end(&mut res)?;
-    Ok(res)
 }
 
 /// No vectors, no models: there is no time.

@@ -1,11 +1,12 @@
 //! Verified before it is said: a memory that speaks of files or symbols that are not there is withheld,
 //! and put up for review so that somebody looks.
 
-use model::{Actor, Memory, MemoryId};
+use std::sync::Arc;
+
+use model::{Actor, Anchor, Memory, MemoryId};
 use store::{Action, Batch, Change};
 
 use super::ask::PassedOver;
-use crate::anchor::Outline;
 use crate::change::{by_user, reason};
 use crate::models::aside;
 use crate::{Engine, Error};
@@ -23,12 +24,10 @@ impl Engine {
             return None;
         }
         let (root, anchors) = (self.place.root.clone(), memory.anchors.clone());
-        let holds = move || {
-            anchors.iter().any(|it| {
-                let outline = Outline::read(&root, it.file.as_str());
-                outline.is_some_and(|outline| outline.hash(&it.symbol).is_some())
-            })
-        };
+        let kept = Arc::clone(&self.kept);
+        let is_there =
+            move |it: &Anchor| kept.meaning(&root, it.file.as_str(), &it.symbol).is_some();
+        let holds = move || anchors.iter().any(is_there);
         if aside(holds).await {
             return None;
         }
