@@ -19,6 +19,18 @@ pub(crate) fn times(rounds: usize, mut work: impl FnMut(usize)) -> Times {
     Times(res)
 }
 
+/// What `rounds` runs of `work` say they took, after a few that warm up.
+pub(crate) fn said(
+    rounds: usize,
+    mut work: impl FnMut(usize) -> anyhow::Result<Duration>,
+) -> anyhow::Result<Times> {
+    let n_warming = rounds.div_ceil(10);
+    let all: anyhow::Result<Vec<Duration>> = (0..n_warming + rounds).map(&mut work).collect();
+    let mut res = all?.split_off(n_warming);
+    res.sort_unstable();
+    Ok(Times(res))
+}
+
 impl Times {
     pub(crate) fn p50(&self) -> Duration {
         self.0[self.0.len() / 2]

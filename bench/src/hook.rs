@@ -2,206 +2,65 @@
 //! it answers, how little it keeps.
 
 use std::fs;
-use std::io::{BufRead, BufReader, Write};
-use std::os::unix::net::UnixStream;
-use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::process::Command;
+use std::time::Instant;
 
-use anyhow::Context;
 use serde_json::{Value, json};
 
 use crate::clock::{Times, show, times};
-use crate::process::binary;
+use crate::desk::{Daemon, Desk, Line, begin, event, session};
 use crate::table::{Row, row};
 
 const MEMORIES: usize = 10_000;
 const FILES: usize = 2_000;
 const CLIENTS: usize = 8;
 const EVENTS: usize = 20_000;
-const SOAK: usize = 1_000_000;
+const INJECTIONS: usize = 300;
+/// Rules in a file that the host reads by itself: no note repeats one of them.
+const RULES: usize = 60;
+/// Memories that concern any work, and are told at the beginning.
+const GENERAL: usize = 40;
 
-/// A project of its own, with a daemon or without.
-struct Desk {
-    binary: PathBuf,
-    home: PathBuf,
-    project: PathBuf,
-    _dir: tempfile::TempDir,
-}
-
-impl Desk {
-    fn new() -> anyhow::Result<Self> {
-        let dir = tempfile::tempdir()?;
-        let root = dir.path().canonicalize()?;
-        let (home, project) = (root.join("home"), root.join("project"));
-        fs::create_dir(&project)?;
-        Ok(Self { binary: binary()?, home, project, _dir: dir })
-    }
-
-    fn command(&self, args: &[&str]) -> Command {
-        let mut res = Command::new(&self.binary);
-        res.env("WAYLORE_HOME", &self.home).env("WAYLORE_SERVE_START", "false");
-        res.current_dir(&self.project).args(args);
-        res.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-        res
-    }
-
-    fn run(&self, args: &[&str]) -> anyhow::Result<()> {
-        let status = self.command(args).status()?;
-        anyhow::ensure!(status.success(), "{args:?} fails");
-        Ok(())
-    }
-
-    fn start(&self) -> anyhow::Result<Daemon<'_>> {
-        let child = self.command(&["serve"]).spawn()?;
-        let res = Daemon { desk: self, child };
-        while !self.command(&["serve", "--status"]).status()?.success() {}
-        Ok(res)
-    }
-
-    /// One hook, from spawn to exit.
-    fn hook(&self, message: &Value) {
-        let mut command = self.command(&["hook", "claude-code"]);
-        let mut child = command.stdin(Stdio::piped()).spawn().expect("the hook runs");
-        let mut stdin = child.stdin.take().expect("it was asked for");
-        stdin.write_all(message.to_string().as_bytes()).expect("the hook reads");
-        drop(stdin);
-        assert!(child.wait().is_ok_and(|it| it.success()), "a hook never fails");
-    }
-
-    fn message(&self, session: &str, event: &str) -> Value {
-        let file = self.project.join("src/file7.rs").display().to_string();
-        let mut res =
-            json!({ "session_id": session, "cwd": self.project, "hook_event_name": event });
-        match event {
-            "PostToolUse" => {
-                res["tool_name"] = json!("Read");
-                res["tool_use_id"] = json!(session);
-                res["tool_input"] = json!({ "file_path": file });
-                res["tool_response"] =
-                    json!({ "type": "text", "file": { "content": "fn a() {}\n".repeat(100) } });
-            }
-            "UserPromptSubmit" => {
-                res["prompt"] = json!("why does the limiter of module 41 reject tokens?");
-            }
-            "SessionStart" => res["source"] = json!("startup"),
-            _ => {}
-        }
-        res
-    }
-}
-
-struct Daemon<'a> {
-    desk: &'a Desk,
-    child: Child,
-}
-
-impl Daemon<'_> {
-    fn line(&self) -> anyhow::Result<Line> {
-        let socket = self.desk.home.join("data/serve/socket");
-        Ok(Line { reader: BufReader::new(UnixStream::connect(socket)?) })
-    }
-
-    fn status(&self) -> anyhow::Result<Value> {
-        Ok(self.line()?.ask(&json!({ "id": 1, "request": "status" }))?["ok"].take())
-    }
-
-    /// Waits until nothing is done in the background.
-    fn settle(&self) -> anyhow::Result<()> {
-        loop {
-            let status = self.status()?;
-            if status["job"].is_null() && status["queued"] == 0 {
-                return Ok(());
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-
-    fn proc(&self, name: &str) -> String {
-        format!("/proc/{}/{name}", self.child.id())
-    }
-
-    fn resident(&self) -> anyhow::Result<f64> {
-        let status = fs::read_to_string(self.proc("status"))?;
-        let line =
-            status.lines().find_map(|it| it.strip_prefix("VmRSS:")).context("memory is told")?;
-        Ok(line.trim().trim_end_matches(" kB").parse::<f64>()? / 1024.0)
-    }
-
-    fn n_open(&self) -> anyhow::Result<usize> {
-        Ok(fs::read_dir(self.proc("fd"))?.count())
-    }
-
-    /// Asks it to end; how long that takes.
-    fn end(mut self) -> anyhow::Result<Duration> {
-        let began = Instant::now();
-        Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status()?;
-        anyhow::ensure!(self.child.wait()?.success(), "it ends well");
-        Ok(began.elapsed())
-    }
-}
-
-impl Drop for Daemon<'_> {
-    fn drop(&mut self) {
-        // One that has ended cannot be ended again.
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-struct Line {
-    reader: BufReader<UnixStream>,
-}
-
-impl Line {
-    fn send(&mut self, line: &str) -> anyhow::Result<()> {
-        Ok(self.reader.get_mut().write_all(format!("{line}\n").as_bytes())?)
-    }
-
-    fn ask(&mut self, request: &Value) -> anyhow::Result<Value> {
-        self.send(&request.to_string())?;
-        let mut line = String::new();
-        self.reader.read_line(&mut line)?;
-        Ok(serde_json::from_str(&line)?)
-    }
-}
-
-fn session(n: usize) -> String {
-    format!("018f0000-0000-7000-8000-{n:012x}")
-}
-
-fn begin(project: &Path, session: &str) -> String {
-    json!({ "event": "session_start", "event_id": "start", "session_id": session, "at": 1, "project_root": project, "agent": "bench" }).to_string()
-}
-
-fn event(session: &str, n: usize) -> String {
-    if n.is_multiple_of(20) {
-        return json!({ "event": "step_complete", "event_id": format!("n{n}"), "session_id": session, "at": n }).to_string();
-    }
-    json!({
-        "event": "tool_result", "event_id": format!("n{n}"), "session_id": session, "at": n, "call_id": n.to_string(), "tool": "shell",
-        "ok": true, "excerpt": format!("line {n}: the limiter of module{} is not the one you look for\n", n % 97).repeat(3),
-    })
-    .to_string()
-}
-
+/// Ten thousand memories, most of them warnings about a file and a function in it, so that each is
+/// checked before it is said.
 fn teach(desk: &Desk) -> anyhow::Result<()> {
     fs::create_dir(desk.project.join("src"))?;
+    let check = "pub fn check(token: u64) -> bool {\n    token > 7\n}\n";
     for n in 0..FILES {
-        let text = format!("pub fn function{n}() {{ function{}(); }}\n", (n + 1) % FILES);
-        fs::write(desk.project.join(format!("src/file{n}.rs")), text.repeat(5))?;
+        let own =
+            |at: usize| format!("fn part{n}_{at}() {{\n    function{}();\n}}\n", (n + at) % FILES);
+        let parts: String = (1..40).map(own).collect();
+        let text = format!("pub fn function{n}() {{\n    part{n}_1();\n}}\n{check}{parts}");
+        fs::write(desk.project.join(format!("src/file{n}.rs")), text)?;
     }
+    let rule = |n: usize| format!("- Never call part{n} without a token of its own\n");
+    fs::write(desk.project.join("CLAUDE.md"), (0..RULES).map(rule).collect::<String>())?;
+    let first = ["--json", "remember", "--file", "src/file0.rs:check", "check wants seconds"];
+    let hash = desk.answer(&first)?["memory"]["anchors"][0]["hash"].take();
+    anyhow::ensure!(hash.is_string(), "a memory is bound to the function it names");
     let record = |n: usize| {
-        json!({
+        let mut res = json!({
             "id": format!("018f1111-0000-7000-8000-{n:012x}"), "type": "gotcha", "confidence": 0.9, "created_at": 1_763_000_000_000_i64,
             "content": format!("The limiter of module {} counts in window {n}; the token of part{} expires first", n % 97, n % 53),
-            "files": [format!("src/file{}.rs", n % FILES)], "user_verified": true,
-        })
+            "user_verified": true,
+        });
+        if n < GENERAL {
+            res["type"] = json!("decision");
+            res["content"] =
+                json!(format!("Dates of report {n} are kept in column{} as UTC", n * 7));
+        } else {
+            let file = format!("src/file{}.rs", n % FILES);
+            res["anchors"] = json!([{ "file": file, "symbol": "check", "hash": hash }]);
+            res["files"] = json!([file]);
+        }
+        res
     };
     let all: Vec<String> = (0..MEMORIES).map(|n| record(n).to_string()).collect();
     let path = desk.home.with_file_name("memories.jsonl");
     fs::write(&path, all.join("\n"))?;
     desk.run(&["import", "--trust", &path.display().to_string()])?;
+    // Below it, nothing is said between steps.
+    desk.run(&["config", "set", "trust.level", "confident", "--for-project"])?;
     desk.run(&["embed"])?;
     desk.run(&["index"])
 }
@@ -246,43 +105,57 @@ pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
     rows.extend(injections(&daemon)?);
     rows.push(throughput(&daemon)?);
     rows.extend(at_rest(&desk, daemon)?);
+    rows.extend(at_work(&desk)?);
     Ok(rows)
 }
 
-/// What a hook waits for, without its own process.
+/// What a hook waits for, without its own process. Something is said every time: silence is quicker.
 fn injections(daemon: &Daemon<'_>) -> anyhow::Result<Vec<Row>> {
     let mut line = daemon.line()?;
-    let mut n = 0;
+    let desk = daemon.desk;
     let mut rows = Vec::new();
-    for (name, event, goal) in [
-        ("start", "SessionStart", "< 50 ms"),
-        ("file", "PostToolUse", "< 2 ms"),
-        ("prompt", "UserPromptSubmit", ""),
-    ] {
-        let measured = times(300, |_| {
-            n += 1;
-            let message = daemon.desk.message(&format!("i{n}"), event);
-            let asked =
-                json!({ "id": n, "request": "hook", "host": "claude-code", "message": message });
-            line.ask(&asked).expect("it answers");
-        });
+    let mut add = |name: &str, goal: &'static str, measured: Times| {
         let what = format!("injection, {name}, {MEMORIES} memories, over the socket");
         rows.push(row(what, measured.both(), goal, ""));
+    };
+    for (name, event, goal) in [
+        ("start", "SessionStart", "< 50 ms"),
+        ("first file of a session", "PostToolUse", "< 2 ms"),
+        ("prompt", "UserPromptSubmit", ""),
+    ] {
+        let measured = times(INJECTIONS, |n| {
+            told(&mut line, &hook(desk.message(&format!("{event} {n}"), event)));
+        });
+        add(name, goal, measured);
     }
-    let own = session(1);
-    line.send(&begin(&daemon.desk.project, &own))?;
-    let step = times(300, |round| {
-        let files = [format!("src/file{}.rs", round % FILES)];
-        let asked = json!({ "id": round, "request": "step_context", "session_id": own, "step": 9, "files": files });
-        line.ask(&asked).expect("it answers");
+    let measured = times(INJECTIONS, |n| {
+        let mut message = desk.message("one session", "PostToolUse");
+        message["tool_input"]["file_path"] =
+            json!(desk.project.join(format!("src/file{}.rs", n + GENERAL)));
+        message["tool_use_id"] = json!(format!("call {n}"));
+        told(&mut line, &hook(message));
     });
-    rows.push(row(
-        format!("injection, step, {MEMORIES} memories, over the socket"),
-        step.both(),
-        "< 2 ms",
-        "",
-    ));
+    add("file after file of one session", "< 2 ms", measured);
+    let measured = times(INJECTIONS, |n| {
+        let own = session(2_000 + n);
+        line.send(&begin(&desk.project, &own)).expect("it listens");
+        let files = [format!("src/file{}.rs", n + GENERAL)];
+        let asked = json!({ "id": n, "request": "step_context", "session_id": own, "step": 9, "files": files });
+        told(&mut line, &asked);
+    });
+    add("step", "< 2 ms", measured);
     Ok(rows)
+}
+
+fn hook(message: Value) -> Value {
+    json!({ "id": 1, "request": "hook", "host": "claude-code", "message": message })
+}
+
+/// Asks, and insists on being told something.
+fn told(line: &mut Line, request: &Value) {
+    let answer = line.ask(request).expect("it answers");
+    let text = answer["ok"]["text"].as_str().unwrap_or_default();
+    assert!(!text.is_empty(), "nothing is said to {request}: {answer}");
 }
 
 /// Events of several programs at once, until all of them are journalled.
@@ -337,57 +210,39 @@ fn at_rest(desk: &Desk, busy: Daemon<'_>) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// A million events of one session, each followed by a question that is answered when it is journalled.
-pub(crate) fn run_soak() -> anyhow::Result<Vec<Row>> {
-    let desk = Desk::new()?;
-    let daemon = desk.start()?;
-    let (mut line, own) = (daemon.line()?, session(1));
-    line.send(&begin(&desk.project, &own))?;
-    let ping = json!({ "id": 1, "request": "ping" }).to_string();
-    let mut send = |n: usize| -> anyhow::Result<Duration> {
-        let both = format!("{}\n{ping}", event(&own, n));
-        let began = Instant::now();
-        line.send(&both)?;
-        let mut answer = String::new();
-        line.reader.read_line(&mut answer)?;
-        anyhow::ensure!(answer.starts_with("{\"id\":1,\"ok\""), "{answer}");
-        Ok(began.elapsed())
+/// How quickly it ends while something is done in the background.
+fn at_work(desk: &Desk) -> anyhow::Result<Vec<Row>> {
+    let mut rows = Vec::new();
+    let mut add = |what: &str, daemon: Daemon<'_>| -> anyhow::Result<()> {
+        let ended = daemon.end()?;
+        rows.push(row(
+            format!("daemon, from SIGTERM to its end, {what}"),
+            show(ended),
+            "< 1 s",
+            "",
+        ));
+        Ok(())
     };
-    for n in 0..1_000 {
-        send(n)?;
+    let fresh = |n: usize| json!({ "type": "gotcha", "content": format!("Queue {n} of part{} drops what is late", n % 53) });
+    let all: Vec<String> = (0..MEMORIES / 5).map(|n| fresh(n).to_string()).collect();
+    let path = desk.home.with_file_name("more.jsonl");
+    fs::write(&path, all.join("\n"))?;
+    desk.run(&["import", "--trust", &path.display().to_string()])?;
+    let daemon = desk.start()?;
+    desk.hook(&desk.message("w1", "PostToolUse"));
+    daemon.await_job("embed")?;
+    add("while vectors are made", daemon)?;
+    for n in 0..FILES {
+        let path = desk.project.join(format!("src/file{n}.rs"));
+        let text = fs::read_to_string(&path)?;
+        fs::write(&path, format!("{text}fn late{n}() {{}}\n"))?;
     }
-    let (before, open) = (daemon.resident()?, daemon.n_open()?);
-    let mut all = Vec::with_capacity(SOAK);
-    let mut most = before;
-    for n in 1_000..SOAK {
-        all.push(send(n)?);
-        if n.is_multiple_of(50_000) {
-            most = most.max(daemon.resident()?);
-        }
-    }
-    let total: Duration = all.iter().sum();
-    all.sort_unstable();
-    let at = |per_mille: usize| show(all[all.len() * per_mille / 1000]);
-    let (open_after, resident) = (daemon.n_open()?, daemon.resident()?);
-    let status = daemon.status()?;
-    let pid = daemon.child.id();
-    let ended = daemon.end()?;
-    anyhow::ensure!(!Path::new(&format!("/proc/{pid}")).exists(), "nothing is left of it");
-    let times = format!("{} p50, {} p99, {} p99.9", at(500), at(990), at(999));
-    Ok(vec![
-        row(
-            format!("soak: {SOAK} events of one session, each journalled and answered"),
-            times,
-            "p99 < 2 ms",
-            format!("in {:.0} s; {} events counted", total.as_secs_f64(), status["events"]),
-        ),
-        row(
-            "soak: memory",
-            format!("{:+.0} MB, at most {:+.0} MB", resident - before, most - before),
-            "≤ 50 MB more",
-            format!("{before:.0} MB before"),
-        ),
-        row("soak: open files", format!("{open} before, {open_after} after"), "no more", ""),
-        row("soak: end", show(ended), "< 1 s, no process left", ""),
-    ])
+    desk.run(&["embed"])?;
+    let daemon = desk.start()?;
+    let (mut line, own) = (daemon.line()?, session(9));
+    line.send(&begin(&desk.project, &own))?;
+    line.ask(&json!({ "id": 1, "request": "finish", "session_id": own }))?;
+    daemon.await_job("index")?;
+    add("while code is indexed", daemon)?;
+    Ok(rows)
 }

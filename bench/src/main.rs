@@ -7,6 +7,7 @@
 mod beginning;
 mod clock;
 mod crowd;
+mod desk;
 mod embed;
 mod graph;
 mod hook;
@@ -14,6 +15,7 @@ mod observing;
 mod process;
 mod recall;
 mod scan;
+mod soak;
 mod store;
 mod table;
 
@@ -43,7 +45,7 @@ const BENCHES: &[Bench] = &[
 const LARGE: &[Bench] = &[
     Bench { name: "recall-million", run: recall::run_million },
     Bench { name: "graph", run: graph::run },
-    Bench { name: "soak", run: hook::run_soak },
+    Bench { name: "soak", run: soak::run },
 ];
 
 fn main() -> anyhow::Result<()> {

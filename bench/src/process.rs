@@ -1,11 +1,14 @@
 //! The whole program, from spawn to exit, beside a program that does nothing.
 
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
+use serde_json::{Value, json};
 
-use crate::clock::times;
+use crate::clock::{said, times};
 use crate::table::{Row, row};
 
 /// The release binary beside this one; `WAYLORE_BIN` puts another in its place.
@@ -55,8 +58,15 @@ pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
         let status = command(&binary, home).args(["remember", "--new", &text]).status();
         assert!(status.is_ok_and(|it| it.success()), "remember succeeds");
     });
+    let tools = said(100, |_| list_tools(&binary, home))?;
     let bytes = std::fs::metadata(&binary)?.len();
     Ok(vec![
+        row(
+            "`waylore mcp`, spawn to the answer to `tools/list`",
+            tools.both(),
+            "< 50 ms",
+            format!("`true`: {}", tools.against(&nothing)),
+        ),
         row(
             "`waylore show`, spawn to exit",
             show.both(),
@@ -71,4 +81,27 @@ pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
         ),
         row("binary, stripped", format!("{:.1} MB", bytes as f64 / 1e6), "< 75 MB", ""),
     ])
+}
+
+/// What a host does first: it starts us, says hello, and asks for the tools.
+fn list_tools(binary: &Path, home: &Path) -> anyhow::Result<Duration> {
+    let request = |id: u32, method: &str, params: Value| {
+        format!("{}\n", json!({ "jsonrpc": "2.0", "id": id, "method": method, "params": params }))
+    };
+    let hello = json!({ "protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": { "name": "bench", "version": "1" } });
+    let done = json!({ "jsonrpc": "2.0", "method": "notifications/initialized" });
+    let began = Instant::now();
+    let mut child =
+        command(binary, home).arg("mcp").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn()?;
+    let mut stdin = child.stdin.take().context("it was asked for")?;
+    let mut lines = BufReader::new(child.stdout.take().context("it was asked for")?).lines();
+    stdin.write_all(request(0, "initialize", hello).as_bytes())?;
+    lines.next().context("it says hello")??;
+    stdin.write_all(format!("{done}\n{}", request(1, "tools/list", json!({}))).as_bytes())?;
+    let answer = lines.next().context("it lists its tools")??;
+    let took = began.elapsed();
+    anyhow::ensure!(answer.contains("search_memory"), "{answer}");
+    drop(stdin);
+    anyhow::ensure!(child.wait()?.success(), "it ends when nobody speaks any more");
+    Ok(took)
 }
