@@ -12,7 +12,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::hooks::{failure, prompt, read, start, taught, told};
-use crate::kit::{Desk, files, has, is_root, skip, workspace};
+use crate::kit::{Desk, files, has, id_of, is_root, record, skip, string, workspace};
 use crate::learning::put;
 
 /// A daemon that ends with the test.
@@ -156,6 +156,39 @@ fn hooks_are_answered_by_the_daemon_as_they_answer_themselves() {
         Line::to(&desk).ask(json!({ "id": 1, "request": "status" }))["ok"]["requests"].as_u64()
             > Some(6)
     );
+}
+
+#[test]
+fn what_others_change_counts_at_the_next_event() {
+    let desk = taught();
+    let _running = Running::start(&desk);
+    let mut line = Line::to(&desk);
+    let mut n = 0;
+    let mut said = |desk: &Desk| {
+        n += 1;
+        let mut message = read(desk, "src/auth.rs");
+        (message["session_id"], message["cwd"]) = (json!(format!("s{n}")), json!(desk.project));
+        let ask = json!({ "id": n, "request": "hook", "host": "claude-code", "message": message });
+        line.ask(ask)["ok"]["text"].as_str().unwrap_or_default().to_owned()
+    };
+    let (first, second) = ("seconds, not milliseconds", "Tokens without an issuer");
+    let holds = |said: &str| (said.contains(first), said.contains(second));
+    assert_eq!(holds(&said(&desk)), (true, false));
+    let text = "Tokens without an issuer must be refused by verify()";
+    let remember = ["remember", "--type", "gotcha", "--file", "src/auth.rs:verify", text];
+    desk.run(&remember).ends(0, "it is done");
+    assert_eq!(holds(&said(&desk)), (true, true), "a new memory");
+    let rules = desk.project.join("CLAUDE.md");
+    fs::write(&rules, format!("- {text}\n")).unwrap();
+    assert_eq!(holds(&said(&desk)), (true, false), "a rule that the host reads by itself");
+    fs::write(&rules, format!("- {}\n", text.replace("issuer", "expiry"))).unwrap();
+    assert_eq!(holds(&said(&desk)), (true, true), "a rule that says something else now");
+    let all = desk.memories();
+    let known = all.iter().find(|it| string(&it["content"]).contains(first)).unwrap();
+    desk.run(&["forget", &string(&known["id"])]).ends(0, "it is done");
+    assert_eq!(holds(&said(&desk)), (false, true), "a memory that was dismissed");
+    fs::write(desk.project.join("src/auth.rs"), "fn check() {}\n").unwrap();
+    assert_eq!(holds(&said(&desk)), (false, false), "a symbol that is gone");
 }
 
 #[test]
@@ -515,6 +548,32 @@ fn many_events_leave_no_file_open_and_little_in_memory() {
     assert!(resident() < before + 50_000, "{before} KB before, {} KB now", resident());
     running.signal("-INT");
     assert!(running.ends());
+}
+
+#[test]
+fn a_daemon_at_work_ends_when_it_is_asked_to_and_what_it_left_is_done_later() {
+    let desk = Desk::in_memory();
+    let note = |n: u64| {
+        let content = format!("Queue {n} drops what is late by {n} seconds, part {}", n * 7);
+        record(&id_of(1, n), &content).to_string()
+    };
+    let notes: Vec<String> = (0..300).map(note).collect();
+    let path = desk.project.join("notes.jsonl");
+    fs::write(&path, notes.join("\n")).unwrap();
+    desk.run(&["import", "--trust", &path.display().to_string()]).ends(0, "they are taken");
+    let running = Running::start(&desk);
+    let mut line = Line::to(&desk);
+    line.send(&story(&desk)[0]);
+    let mut status = || line.ask(json!({ "id": 1, "request": "status" }))["ok"].take();
+    // Each question is a round trip, so that this ends.
+    assert!((0..100_000).any(|_| status()["job"]["name"] == "embed"), "it is at work");
+    running.signal("-TERM");
+    let (ended, wait) = mpsc::channel();
+    std::thread::spawn(move || ended.send(running.ends()));
+    assert_eq!(wait.recv_timeout(Duration::from_mins(1)), Ok(true), "it ends");
+    let left = desk.json(&["embed"]);
+    assert_ne!(left["done"], 0, "it did not finish first");
+    assert_eq!(left["left"], 0, "what was left is done");
 }
 
 fn spoken(mut command: Command, what: &str) -> String {
