@@ -44,7 +44,8 @@ fn teach(desk: &Desk) -> anyhow::Result<()> {
             "content": format!("The limiter of module {} counts in window {n}; the token of part{} expires first", n % 97, n % 53),
             "user_verified": true,
         });
-        if n < GENERAL {
+        // The newest, so that they are among what is weighed when nothing was asked.
+        if n >= MEMORIES - GENERAL {
             res["type"] = json!("decision");
             res["content"] =
                 json!(format!("Dates of report {n} are kept in column{} as UTC", n * 7));
@@ -131,7 +132,7 @@ fn injections(daemon: &Daemon<'_>) -> anyhow::Result<Vec<Row>> {
     let measured = times(INJECTIONS, |n| {
         let mut message = desk.message("one session", "PostToolUse");
         message["tool_input"]["file_path"] =
-            json!(desk.project.join(format!("src/file{}.rs", n + GENERAL)));
+            json!(desk.project.join(format!("src/file{}.rs", n + 10)));
         message["tool_use_id"] = json!(format!("call {n}"));
         told(&mut line, &hook(message));
     });
@@ -139,7 +140,7 @@ fn injections(daemon: &Daemon<'_>) -> anyhow::Result<Vec<Row>> {
     let measured = times(INJECTIONS, |n| {
         let own = session(2_000 + n);
         line.send(&begin(&desk.project, &own)).expect("it listens");
-        let files = [format!("src/file{}.rs", n + GENERAL)];
+        let files = [format!("src/file{}.rs", n + 10)];
         let asked = json!({ "id": n, "request": "step_context", "session_id": own, "step": 9, "files": files });
         told(&mut line, &asked);
     });
@@ -223,7 +224,12 @@ fn at_work(desk: &Desk) -> anyhow::Result<Vec<Row>> {
         ));
         Ok(())
     };
-    let fresh = |n: usize| json!({ "type": "gotcha", "content": format!("Queue {n} of part{} drops what is late", n % 53) });
+    let fresh = |n: usize| {
+        json!({
+            "id": format!("018f2222-0000-7000-8000-{n:012x}"), "type": "gotcha", "confidence": 0.9, "created_at": 1_763_000_000_000_i64,
+            "content": format!("Queue {n} of part{} drops what is late", n % 53),
+        })
+    };
     let all: Vec<String> = (0..MEMORIES / 5).map(|n| fresh(n).to_string()).collect();
     let path = desk.home.with_file_name("more.jsonl");
     fs::write(&path, all.join("\n"))?;

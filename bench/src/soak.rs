@@ -51,7 +51,10 @@ pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
     let at = |per_mille: usize| show(all[all.len() * per_mille / 1000]);
     let resident = daemon.resident()?;
     let open_after = ask_at_once(&daemon)?;
-    let more: Vec<&String> = open_after.iter().filter(|it| !open.contains(it)).collect();
+    let mut more = open_after.clone();
+    for it in &open {
+        more.iter().position(|other| other == it).map(|at| more.remove(at));
+    }
     let more = if more.is_empty() { String::new() } else { format!("new: {more:?}") };
     let status = daemon.status()?;
     let pid = daemon.child.id();
