@@ -12,11 +12,11 @@ mod texts;
 
 use model::closed;
 
-pub(crate) use code::{Reader, Writer, write_term};
+pub(crate) use code::{Reader, Writer, write_export, write_term};
 pub use code::{complete, decode_outline, encode_body, encode_outline};
 pub use hash::fingerprint;
-pub(crate) use hash::{Hash, Opaque, Ranges, meaning};
-pub(crate) use inside::Inside;
+pub(crate) use hash::{Hash, Opaque, Ranges, meaning, sum};
+pub(crate) use inside::{Inside, encode_inside};
 pub use texts::Texts;
 
 use crate::lang::Lang;
@@ -313,6 +313,22 @@ impl Facts {
             n_too_deep: 0,
             surface: 0,
         }
+    }
+
+    /// Empties it and keeps its room.
+    pub(crate) fn clear(&mut self, lang: Lang) {
+        let Self { names, defs, bases, imports, exports, locals, terms, lists, .. } = self;
+        names.clear();
+        defs.clear();
+        bases.clear();
+        imports.clear();
+        exports.clear();
+        locals.clear();
+        terms.clear();
+        lists.clear();
+        (self.lang, self.space, self.n_outer_names) = (lang, None, 0);
+        self.inner = Box::default();
+        (self.n_lines, self.is_test, self.n_too_deep, self.surface) = (0, false, 0, 0);
     }
 
     /// Gives back the room that was kept for more.

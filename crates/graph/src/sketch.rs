@@ -52,6 +52,8 @@ pub(crate) struct Sketch<'s> {
     pub(crate) lists: Vec<u32>,
     refs: Vec<Ref>,
     scopes: Vec<Scope>,
+    /// Emptied lists of names, for scopes to come.
+    spare: Vec<Vec<(Word, Bound)>>,
     scope: u32,
     /// The definitions around the place the walk is at, outermost first.
     open: Vec<u32>,
@@ -82,7 +84,8 @@ impl<'s> Sketch<'s> {
             known: room.known,
             lists: room.lists,
             refs: room.refs,
-            scopes: vec![Scope::root()],
+            scopes: room.scopes,
+            spare: room.spare,
             scope: 0,
             open: Vec::new(),
             returns: Vec::new(),
@@ -92,6 +95,7 @@ impl<'s> Sketch<'s> {
             is_test: false,
             n_too_deep: 0,
         };
+        res.scopes.push(Scope::root());
         res.term(Term::Unknown);
         res
     }
@@ -280,7 +284,8 @@ impl<'s> Sketch<'s> {
     pub(crate) fn enter(&mut self, kind: ScopeKind) {
         let parent = Some(self.scope);
         self.scope = index(self.scopes.len());
-        self.scopes.push(Scope { parent, kind, names: Vec::new() });
+        let names = self.spare.pop().unwrap_or_default();
+        self.scopes.push(Scope { parent, kind, names });
     }
 
     pub(crate) fn leave(&mut self) {

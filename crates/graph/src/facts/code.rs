@@ -115,7 +115,7 @@ fn n_outline_names(facts: &Facts) -> usize {
 }
 
 pub fn encode_outline(facts: &Facts) -> Vec<u8> {
-    let mut to = Writer::default();
+    let mut to = Writer(Vec::with_capacity(32 + 40 * facts.defs.len()));
     to.small(facts.lang as u32);
     to.small(facts.n_lines);
     to.small(u32::from(facts.is_test));
@@ -144,7 +144,9 @@ pub fn encode_outline(facts: &Facts) -> Vec<u8> {
 }
 
 pub fn encode_body(facts: &Facts) -> Vec<u8> {
-    let mut to = Writer::default();
+    let numbers = 8 * facts.defs.len() + 4 * facts.terms.len() + 3 * facts.locals.len();
+    let names = 12 * (facts.names.len() + facts.imports.len());
+    let mut to = Writer(Vec::with_capacity(64 + numbers + names + facts.inner.len()));
     let n_known = n_outline_names(facts);
     to.size(facts.names.len() - n_known);
     facts.names.iter().skip(n_known).for_each(|it| to.text(it));
@@ -315,7 +317,7 @@ pub(super) fn read_ref(from: &mut Reader<'_>, line: &mut u32) -> Option<Ref> {
     Some(Ref { kind, from: of, term, at, args, given })
 }
 
-fn write_export(to: &mut Writer, export: &Export) {
+pub(crate) fn write_export(to: &mut Writer, export: &Export) {
     let numbers: &[u32] = match export {
         Export::Local { name, term } => &[0, *name, *term],
         Export::From { name, module, item } => &[1, *name, *module, *item],

@@ -41,25 +41,40 @@ pub(crate) fn meaning(
         }
         // Up to the next comment or string there is nothing but code.
         let stop = rest.peek().map_or(end, |it| (it.0 as usize).min(end));
-        for byte in &source[at..stop] {
-            match byte {
-                b'\n' if by_indentation && depth <= 0 => (fresh_line, gap) = (Some(0), true),
-                b' ' | b'\t' | b'\r' | b'\n' => {
-                    gap = true;
-                    fresh_line = fresh_line.map(|it| it + if *byte == b'\t' { 8 } else { 1 });
-                }
-                _ => {
-                    if by_indentation {
+        if by_indentation {
+            for byte in &source[at..stop] {
+                match byte {
+                    b'\n' if depth <= 0 => (fresh_line, gap) = (Some(0), true),
+                    b' ' | b'\t' | b'\r' | b'\n' => {
+                        gap = true;
+                        fresh_line = fresh_line.map(|it| it + if *byte == b'\t' { 8 } else { 1 });
+                    }
+                    _ => {
                         enter_line(&mut res, &mut steps, fresh_line.take());
                         depth += i32::from(matches!(byte, b'(' | b'[' | b'{'));
                         depth -= i32::from(matches!(byte, b')' | b']' | b'}'));
+                        if gap && is_word(last) && is_word(*byte) {
+                            res.add(b' ');
+                        }
+                        res.add(*byte);
+                        (last, gap) = (*byte, false);
                     }
-                    if gap && is_word(last) && is_word(*byte) {
+                }
+            }
+        } else {
+            for byte in &source[at..stop] {
+                if matches!(byte, b' ' | b'\t' | b'\r' | b'\n') {
+                    gap = true;
+                    continue;
+                }
+                if gap {
+                    if is_word(last) && is_word(*byte) {
                         res.add(b' ');
                     }
-                    res.add(*byte);
-                    (last, gap) = (*byte, false);
+                    gap = false;
                 }
+                res.add(*byte);
+                last = *byte;
             }
         }
         at = stop;
@@ -127,6 +142,18 @@ impl Hash {
     pub(crate) fn add_all(&mut self, bytes: &[u8]) {
         bytes.iter().for_each(|it| self.add(*it));
     }
+}
+
+/// Bytes in one number, eight at a time.
+pub(crate) fn sum(bytes: &[u8]) -> u64 {
+    let mut res = Hash::default();
+    let (words, rest) = bytes.as_chunks::<8>();
+    for word in words {
+        let word = u64::from_le_bytes(*word);
+        res.0 = (res.0 ^ word).wrapping_mul(0x9fb2_1c65_1e98_df25).rotate_left(29);
+    }
+    res.add_all(rest);
+    (res.0 ^ bytes.len() as u64).wrapping_mul(0xff51_afd7_ed55_8ccd) ^ (res.0 >> 31)
 }
 
 /// Tells contents of a file apart; against accidents, not against forgers.

@@ -16,26 +16,33 @@ pub(crate) struct Inside {
     pub(crate) refs: Vec<Ref>,
 }
 
-impl Inside {
-    pub(crate) fn encode(&self) -> Box<[u8]> {
-        let mut to = Writer(Vec::with_capacity(self.terms.len() * 4 + self.refs.len() * 8 + 8));
-        to.size(self.locals.len());
-        for it in &self.locals {
-            to.maybe(it.declared);
-            to.maybe(it.made);
-        }
-        to.size(self.terms.len());
-        self.terms.iter().for_each(|it| write_term(&mut to, *it));
-        to.size(self.lists.len());
-        self.lists.iter().for_each(|it| to.small(*it));
-        to.size(self.refs.len());
-        let mut line = 0;
-        for it in &self.refs {
-            write_ref(&mut to, *it, &mut line);
-        }
-        to.0.into()
+/// The bytes of it; `room` is for them on their way.
+pub(crate) fn encode_inside(
+    (terms, locals, lists): (&[Term], &[Local], &[u32]),
+    refs: &[Ref],
+    room: &mut Vec<u8>,
+) -> Box<[u8]> {
+    room.clear();
+    let mut to = Writer(std::mem::take(room));
+    to.size(locals.len());
+    for it in locals {
+        to.maybe(it.declared);
+        to.maybe(it.made);
     }
+    to.size(terms.len());
+    terms.iter().for_each(|it| write_term(&mut to, *it));
+    to.size(lists.len());
+    lists.iter().for_each(|it| to.small(*it));
+    to.size(refs.len());
+    let mut line = 0;
+    for it in refs {
+        write_ref(&mut to, *it, &mut line);
+    }
+    *room = to.0;
+    room.as_slice().into()
+}
 
+impl Inside {
     /// Reads what a file's facts hold as bytes; `None` for bytes that nobody wrote so.
     pub(crate) fn decode(bytes: &[u8]) -> Option<Self> {
         let mut from = Reader(bytes);

@@ -76,14 +76,17 @@ pub(crate) trait Steps {
 
     /// Visits everything directly inside.
     fn inside(&mut self, cursor: &mut TreeCursor<'_>) {
-        if !self.descend(cursor) {
+        // Counted: asking for one more than there are goes up the tree first.
+        let n_inside = cursor.node().child_count();
+        if n_inside == 0 || !self.descend(cursor) {
             return;
         }
-        loop {
-            self.visit(cursor);
+        self.visit(cursor);
+        for _ in 1..n_inside {
             if !cursor.goto_next_sibling() {
                 break;
             }
+            self.visit(cursor);
         }
         self.ascend(cursor);
     }

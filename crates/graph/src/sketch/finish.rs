@@ -4,8 +4,8 @@ use std::collections::HashSet;
 
 use super::{ANY_NUMBER, Bound, Copied, Room, Sketch, Space, index};
 use crate::facts::{
-    Base, Def, DefKind, Export, Facts, Flags, Hash, Import, Inside, List, Local, Ref, RefKind,
-    Term, TermId, Word, Writer, meaning, write_term,
+    Base, Def, DefKind, Export, Facts, Flags, Import, List, Local, Ref, RefKind, Term, TermId,
+    Word, Writer, encode_inside, meaning, sum, write_export, write_term,
 };
 use crate::fast::FastHasher;
 
@@ -25,7 +25,8 @@ impl Sketch<'_> {
         done.words.resize(self.words.len(), None);
         done.terms.resize(self.terms.len(), [None; 2]);
         done.locals.resize(self.locals.len(), None);
-        let to = Facts::empty(self.lang);
+        let mut to = done.draft.take().map_or_else(|| Facts::empty(self.lang), |it| *it);
+        to.clear(self.lang);
         let mut copy = Copy { to, from: &self, done, waiting: Vec::new() };
         copy.to.n_lines = {
             let breaks = self.source.iter().map(|it| usize::from(*it == b'\n'));
@@ -38,30 +39,37 @@ impl Sketch<'_> {
             def.owner.and_then(|it| self.last_word(it)).map(|it| copy.word(it));
         }
         copy.surface();
-        copy.to.surface = surface(&copy.to);
+        copy.to.surface = surface(&copy.to, &mut copy.done.bytes);
         let to = &mut copy.to;
         to.n_outer_names = index(to.names.len());
         let (n_terms, n_locals, n_lists) = (to.terms.len(), to.locals.len(), to.lists.len());
-        let refs = copy.refs();
-        let Copy { mut to, done, .. } = copy;
-        let inside = Inside {
-            terms: to.terms.split_off(n_terms),
-            locals: to.locals.split_off(n_locals),
-            lists: to.lists.split_off(n_lists),
-            refs,
-        };
-        to.inner = inside.encode();
+        copy.refs();
+        let Copy { mut to, mut done, .. } = copy;
+        let inside = (&to.terms[n_terms..], &to.locals[n_locals..], &to.lists[n_lists..]);
+        to.inner = encode_inside(inside, &done.refs, &mut done.bytes);
+        to.terms.truncate(n_terms);
+        to.locals.truncate(n_locals);
+        to.lists.truncate(n_lists);
+        // What is handed out is as large as it is; the draft has room for the next file.
+        let res = to.clone();
+        done.draft = Some(Box::new(to));
         self.give_back(done);
-        to
+        res
     }
 
     fn give_back(self, copied: Copied) {
-        let Self { words, defs, locals, terms, known, lists, refs, opaque, .. } = self;
-        Room { words, defs, locals, terms, known, lists, refs, opaque, copied }.give_back();
+        let Self { words, defs, locals, terms, known, lists, refs, opaque, scopes, spare, .. } =
+            self;
+        let room =
+            Room { words, defs, locals, terms, known, lists, refs, opaque, scopes, spare, copied };
+        room.give_back();
     }
 
     /// Properties that are only ever assigned are fields all the same.
     fn add_assigned_fields(&mut self) {
+        if self.assigned.is_empty() {
+            return;
+        }
         let key = |it: &Def| it.parent.map(|parent| (parent, it.name));
         let declared: HashSet<_, FastHasher> = self.defs.iter().filter_map(key).collect();
         let mut made: Vec<(super::Assigned, Vec<TermId>)> = Vec::new();
@@ -178,12 +186,10 @@ impl Copy<'_, '_> {
         self.fill();
     }
 
-    fn refs(&mut self) -> Vec<Ref> {
-        let mut res = Vec::with_capacity(self.from.refs.len());
+    fn refs(&mut self) {
         // The name of a definition is no mention of it.
-        let declared: HashSet<_, FastHasher> =
-            self.from.defs.iter().map(|it| (it.at.line, it.at.column)).collect();
-        let mut seen: HashSet<(Option<u32>, TermId, RefKind), FastHasher> = HashSet::default();
+        let declared = self.from.defs.iter().map(|it| (it.at.line, it.at.column));
+        self.done.declared.extend(declared);
         for it in &self.from.refs {
             let is_type = match it.kind {
                 RefKind::Type => true,
@@ -196,21 +202,20 @@ impl Copy<'_, '_> {
             {
                 continue;
             }
-            if it.kind == RefKind::Use && declared.contains(&(it.at.line, it.at.column)) {
+            if it.kind == RefKind::Use && self.done.declared.contains(&(it.at.line, it.at.column)) {
                 continue;
             }
             let term = self.term(it.term, space);
             let is_itself =
                 matches!(self.to.terms[term as usize], Term::Def(def) if Some(def) == it.from);
             let is_repeated = matches!(it.kind, RefKind::Use | RefKind::Type)
-                && (is_itself || !seen.insert((it.from, term, it.kind)));
+                && (is_itself || !self.done.seen.insert((it.from, term, it.kind)));
             if !is_repeated {
                 let given = it.given.map(|it| self.term(it, Space::Value));
-                res.push(Ref { term, given, ..*it });
+                self.done.refs.push(Ref { term, given, ..*it });
             }
         }
         self.fill();
-        res
     }
 
     /// Whether a bare name may mean something that others can see.
@@ -331,8 +336,9 @@ impl Copy<'_, '_> {
 }
 
 /// Sums up what others can see: everything but places, bodies and references.
-fn surface(facts: &Facts) -> u64 {
-    let mut to = Writer::default();
+fn surface(facts: &Facts, room: &mut Vec<u8>) -> u64 {
+    let mut to = Writer(std::mem::take(room));
+    to.0.clear();
     facts.names.iter().for_each(|it| to.text(it));
     to.maybe(facts.space);
     to.small(u32::from(facts.is_test));
@@ -358,16 +364,14 @@ fn surface(facts: &Facts) -> u64 {
         to.maybe(it.within);
         to.small(u32::from(it.public));
     }
-    for it in &facts.exports {
-        to.text(&format!("{it:?}"));
-    }
+    facts.exports.iter().for_each(|it| write_export(&mut to, it));
     for it in &facts.locals {
         to.maybe(it.declared);
         to.maybe(it.made);
     }
     facts.terms.iter().for_each(|it| write_term(&mut to, *it));
     facts.lists.iter().for_each(|it| to.small(*it));
-    let mut hash = Hash::default();
-    hash.add_all(&to.0);
-    hash.0
+    let res = sum(&to.0);
+    *room = to.0;
+    res
 }

@@ -3,11 +3,12 @@
 //! Asking the system for it anew each time costs more than a twentieth of reading a file.
 
 use std::cell::Cell;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::hash::BuildHasher;
 
+use super::scope::Scope;
 use super::{Bound, Space, index};
-use crate::facts::{Def, Local, Ranges, Ref, Term, TermId, Texts, Word};
+use crate::facts::{Def, Facts, Local, Ranges, Ref, RefKind, Term, TermId, Texts, Word};
 use crate::fast::FastHasher;
 
 /// The words of a file: one number each.
@@ -52,6 +53,8 @@ pub(super) struct Room {
     pub(super) lists: Vec<u32>,
     pub(super) refs: Vec<Ref>,
     pub(super) opaque: Ranges,
+    pub(super) scopes: Vec<Scope>,
+    pub(super) spare: Vec<Vec<(Word, Bound)>>,
     pub(super) copied: Copied,
 }
 
@@ -64,6 +67,15 @@ pub(super) struct Copied {
     pub(super) known: HashMap<Term, TermId, FastHasher>,
     pub(super) locals: Vec<Option<u32>>,
     pub(super) bound: HashMap<(Word, u32, Space), Option<Bound>, FastHasher>,
+    /// Where names of definitions stand.
+    pub(super) declared: HashSet<(u32, u32), FastHasher>,
+    /// Mentions that were met before.
+    pub(super) seen: HashSet<(Option<u32>, TermId, RefKind), FastHasher>,
+    pub(super) refs: Vec<Ref>,
+    /// The facts of the last file, for their room.
+    pub(super) draft: Option<Box<Facts>>,
+    /// For bytes on their way.
+    pub(super) bytes: Vec<u8>,
 }
 
 /// A file that needed more than this leaves its room to nobody: emptying it would cost every other.
@@ -90,12 +102,20 @@ impl Room {
         self.lists.clear();
         self.refs.clear();
         self.opaque.0.clear();
-        let Copied { words, terms, known, locals, bound } = &mut self.copied;
+        for mut it in self.scopes.drain(..) {
+            it.names.clear();
+            self.spare.push(it.names);
+        }
+        let Copied { words, terms, known, locals, bound, declared, seen, refs, .. } =
+            &mut self.copied;
         words.clear();
         terms.clear();
         known.clear();
         locals.clear();
         bound.clear();
+        declared.clear();
+        seen.clear();
+        refs.clear();
         ROOM.set(Some(Box::new(self)));
     }
 }
