@@ -9,6 +9,7 @@ use source::Place;
 use store::{Action, Applied, Batch, Change, DataDir, GraphStore, Key, Store};
 
 use crate::change::by_user;
+use crate::graph::Charted;
 use crate::mind::KeptInMind;
 use crate::models::Models;
 use crate::project::{self, ProjectState, Recognised};
@@ -57,6 +58,8 @@ pub struct Engine {
     own: Arc<OnceLock<Store>>,
     /// The project's index, opened once, for questions about what is next to what.
     pub(crate) near: Arc<OnceLock<GraphStore>>,
+    /// The project's graph as it was last asked.
+    pub(crate) charted: Arc<Mutex<Option<Charted>>>,
     /// What is kept in mind of each database, by its path.
     pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, Shared>>>,
     /// What is kept in mind of files, by their paths.
@@ -106,6 +109,7 @@ impl Engine {
             project,
             own,
             near,
+            charted: Arc::default(),
             indexes,
             kept,
             branches,
@@ -221,6 +225,7 @@ impl Engine {
     pub(crate) fn close_project(&mut self) {
         // Clones have what they hold to themselves; whoever closes has none.
         (self.own, self.near) = (Arc::default(), Arc::default());
+        self.charted = Arc::default();
     }
 
     pub(crate) fn store_of(&self, id: ProjectId) -> Store {

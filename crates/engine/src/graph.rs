@@ -10,6 +10,7 @@ mod map;
 mod plan;
 mod refine;
 
+pub(crate) use ask::Charted;
 pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
 pub use follow::FollowedUp;
 pub use history::HistoryRead;

@@ -6,6 +6,8 @@
 mod find;
 mod reach;
 
+use std::collections::HashSet;
+
 pub use find::Target;
 pub(crate) use reach::weight;
 pub use reach::{Neighbour, Reached, Way};
@@ -198,6 +200,19 @@ impl Atlas {
                 }
             }
         }
+    }
+
+    /// The definitions that mean one of these, in the order of the files.
+    pub fn meaning(&self, meanings: &HashSet<u64>) -> Vec<Symbol> {
+        let mut res = Vec::new();
+        for sheet in &self.sheets {
+            for (node, def) in (sheet.first + 1..).zip(&sheet.outline.defs) {
+                if meanings.contains(&def.meaning) {
+                    res.push(self.symbol(node));
+                }
+            }
+        }
+        res
     }
 
     /// The definitions of a file in the order of the text, without what stands inside functions.

@@ -40,6 +40,8 @@ const FILES: Query =
     local("graph_files", "SELECT id, path, size, modified, hash, outline, edges FROM files");
 const BODIES: Query = local("graph_bodies", "SELECT id, body, keys, precise FROM bodies");
 const STAMPS: Query = local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
+const STAMP_OF: Query =
+    local("graph_stamp_of", "SELECT id, path, size, modified, hash FROM files WHERE path = ?1");
 const PASSED: Query =
     local("graph_passed", "SELECT path, size, modified, reason FROM passed ORDER BY path");
 const STATE: Query = local("graph_state", "SELECT value FROM state WHERE key = ?1");
@@ -221,6 +223,16 @@ impl GraphStore {
 
     pub async fn stamps(&self) -> Result<Vec<GraphStamp>, Error> {
         self.workers.run(|db| db.select(&STAMPS, &[], stamp)).await
+    }
+
+    /// Those of some files, in their order; nothing of files that were not read.
+    pub async fn stamps_of(&self, paths: Vec<String>) -> Result<Vec<GraphStamp>, Error> {
+        self.workers
+            .run(move |db| {
+                let found = paths.iter().map(|it| db.one(&STAMP_OF, &[it], stamp));
+                found.filter_map(Result::transpose).collect()
+            })
+            .await
     }
 
     pub async fn passed(&self) -> Result<Vec<GraphPassed>, Error> {

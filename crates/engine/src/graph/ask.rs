@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::Path;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use ::graph::{
     Atlas, Chunk, EdgeKind, How, Neighbour, NodeId, Reached, Symbol, Target, fingerprint,
@@ -64,6 +65,14 @@ pub type Link = (EdgeKind, How, u32);
 pub struct Route {
     pub steps: Vec<(Symbol, Option<Link>)>,
     pub freshness: Freshness,
+}
+
+/// A graph in memory, and what it was loaded from.
+#[derive(Clone)]
+pub(crate) struct Charted {
+    generation: i64,
+    atlas: Arc<Atlas>,
+    n_waiting: usize,
 }
 
 /// The most memories an answer carries.
@@ -153,18 +162,26 @@ impl Engine {
         Ok(::graph::chunks(path.as_str(), &bytes))
     }
 
-    /// The graph as it is kept.
-    pub(crate) async fn atlas(&self) -> Result<(Atlas, Freshness), Error> {
-        let store =
-            self.project.id().map(|it| self.graph_store(it)).filter(store::GraphStore::exists);
-        let Some(store) = store else {
+    /// The graph as it is kept. Whoever asks again before it changed does not wait for it again.
+    pub(crate) async fn atlas(&self) -> Result<(Arc<Atlas>, Freshness), Error> {
+        let Some(store) = self.near_store() else {
             return Err(Error::refused(
                 "the code of this project is not indexed yet",
                 "`waylore index` reads it",
             ));
         };
+        // Asked before the rest: what comes meanwhile makes the next one load again.
+        let generation = store.generation().await?;
         let is_partial = store.state("whole").await?.as_deref() != Some("1");
-        let (atlas, n_waiting) = keep::atlas(&store).await?;
+        let known = lock(&self.charted).clone().filter(|it| it.generation == generation);
+        let Charted { atlas, n_waiting, .. } = if let Some(it) = known {
+            it
+        } else {
+            let (atlas, n_waiting) = keep::atlas(&store).await?;
+            let res = Charted { generation, atlas: Arc::new(atlas), n_waiting };
+            *lock(&self.charted) = Some(res.clone());
+            res
+        };
         Ok((atlas, Freshness { n_waiting, is_partial, changed: Vec::new() }))
     }
 
@@ -174,19 +191,21 @@ impl Engine {
         freshness: &mut Freshness,
         paths: impl Iterator<Item = &str>,
     ) -> Result<(), Error> {
-        let paths: HashSet<&str> = paths.collect();
-        let Some(store) = self.project.id().map(|it| self.graph_store(it)) else { return Ok(()) };
-        for it in store.stamps().await? {
-            if !paths.contains(it.path.as_str()) {
-                continue;
-            }
+        let paths: BTreeSet<&str> = paths.collect();
+        let Some(store) = self.near_store() else { return Ok(()) };
+        let paths = paths.into_iter().map(str::to_owned).collect();
+        for it in store.stamps_of(paths).await? {
             if !is_still(&self.place.root, &it) {
                 freshness.changed.push(it.path);
             }
         }
-        freshness.changed.sort_unstable();
         Ok(())
     }
+}
+
+/// Nothing that could fail is done while it is held.
+fn lock(charted: &Mutex<Option<Charted>>) -> MutexGuard<'_, Option<Charted>> {
+    charted.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Whether a file is what was read. Where its stamp cannot tell, its content does.

@@ -100,8 +100,8 @@ impl Engine {
         let mut res = Elsewhere::new();
         // Without an index, what moved is taken for gone.
         let Ok((atlas, _)) = self.atlas().await else { return res };
-        let nodes = u32::try_from(atlas.n_nodes()).unwrap_or(u32::MAX);
-        for symbol in (0..nodes).map(|it| atlas.symbol(it)).filter(|it| it.kind.is_some()) {
+        let meanings = lost.iter().filter_map(|it| u64::from_str_radix(&it.hash, 16).ok());
+        for symbol in atlas.meaning(&meanings.collect()) {
             let hash = format!("{:016x}", symbol.meaning);
             let own_name = |it: &str| it.rsplit('.').next().unwrap_or_default().to_owned();
             let is_it = |it: &&Anchor| {

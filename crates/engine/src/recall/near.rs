@@ -111,7 +111,7 @@ impl Engine {
     }
 
     /// The index of the project, if there is one.
-    pub(super) fn near_store(&self) -> Option<GraphStore> {
+    pub(crate) fn near_store(&self) -> Option<GraphStore> {
         let id = self.project.id()?;
         let store = self.near.get_or_init(|| self.graph_store(id));
         store.exists().then(|| store.clone())
