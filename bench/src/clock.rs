@@ -15,8 +15,7 @@ pub(crate) fn times(rounds: usize, mut work: impl FnMut(usize)) -> Times {
         work(rounds.div_ceil(10) + round);
         res.push(start.elapsed());
     }
-    res.sort_unstable();
-    Times(res)
+    Times::of(res)
 }
 
 /// What `rounds` runs of `work` say they took, after a few that warm up.
@@ -32,6 +31,12 @@ pub(crate) fn said(
 }
 
 impl Times {
+    /// Of what was timed elsewhere; at least one.
+    pub(crate) fn of(mut times: Vec<Duration>) -> Self {
+        times.sort_unstable();
+        Self(times)
+    }
+
     pub(crate) fn p50(&self) -> Duration {
         self.0[self.0.len() / 2]
     }

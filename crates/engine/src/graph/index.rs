@@ -47,8 +47,8 @@ impl Engine {
     /// Begins to follow the project's code; see [`CodeWatch::next`].
     pub async fn watch_code(&mut self, threads: usize) -> Result<CodeWatch, Error> {
         let live = self.live_code(threads).await?;
-        let root = self.place.root.clone();
-        let watch = aside(move || Watch::start(&root, is_code)).await;
+        let place = self.place.clone();
+        let watch = aside(move || Watch::start(&place, is_code)).await;
         Ok(CodeWatch { live, stop: watch.stopper(), watch: Some(watch), is_first: true })
     }
 
@@ -93,6 +93,11 @@ impl CodeWatch {
             Some(seen) => self.live.pass(&seen, progress).await.map(Some),
             None => Ok(None),
         }
+    }
+
+    /// Brings the graph up to date in what somebody else saw, at once.
+    pub async fn look_at(&mut self, seen: &Seen, progress: &Progress) -> Result<Pass, Error> {
+        self.live.pass(seen, progress).await
     }
 
     async fn seen(&mut self) -> Option<Seen> {
