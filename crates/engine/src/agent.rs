@@ -123,6 +123,11 @@ impl Engine {
         }
     }
 
+    /// The files that the host's session went over last, where that is known.
+    pub fn went_over(&self, session: &AgentSession) -> Vec<ProjectPath> {
+        session.host.as_ref().map_or_else(Vec::new, |it| self.files_at_hand(it))
+    }
+
     /// Says that the session is over.
     pub async fn end_notes(&mut self, session: &AgentSession) -> Result<(), Error> {
         let end = Event::SessionEnd(SessionEnd { outcome: None, steps: None });

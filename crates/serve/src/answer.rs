@@ -206,9 +206,15 @@ impl Daemon {
         let ask: SearchAsk = read(line)?;
         let engine = self.open(line).await?;
         let limit = ask.limit.unwrap_or(HITS).clamp(1, MOST_HITS);
+        let mut at_hand = files(&engine, &ask.files)?;
+        if let Some(session) = read::<About>(line)?.session_id
+            && let Ok(sitting) = self.sitting(session).await
+        {
+            at_hand.extend(sitting.at_hand());
+        }
         let question = Question {
             text: ask.query,
-            files: Vec::new(),
+            files: at_hand,
             filter: Filter::standing(limit),
             reach: None,
             phase: ask.phase.as_deref().map(phase).transpose()?,

@@ -45,8 +45,18 @@ pub(crate) struct Steps {
 const MOMENT: Duration = Duration::from_secs(5);
 const HEARD: usize = 64;
 
-/// Files of a session that are kept in mind.
+/// Files of a session that are kept in mind, and those that are at hand.
 const TOUCHED: usize = 200;
+const AT_HAND: usize = 8;
+
+impl Steps {
+    fn touch(&mut self, files: &[ProjectPath]) {
+        self.touched.retain(|it| !files.contains(it));
+        self.touched.extend_from_slice(files);
+        let n_old = self.touched.len().saturating_sub(TOUCHED);
+        self.touched.drain(..n_old);
+    }
+}
 
 #[derive(Default)]
 struct Seen {
@@ -108,11 +118,13 @@ impl Sitting {
     pub(crate) fn step(&self, files: &[ProjectPath]) -> Steps {
         let mut steps = lock(&self.steps);
         steps.number += 1;
-        steps.touched.retain(|it| !files.contains(it));
-        steps.touched.extend_from_slice(files);
-        let n_old = steps.touched.len().saturating_sub(TOUCHED);
-        steps.touched.drain(..n_old);
+        steps.touch(files);
         steps.clone()
+    }
+
+    /// The files it went over last, the last first: what it asks next is likely about them.
+    pub(crate) fn at_hand(&self) -> Vec<ProjectPath> {
+        lock(&self.steps).touched.iter().rev().take(AT_HAND).cloned().collect()
     }
 
     /// Journals events, those that were not heard before, in the order they come; says whether the
@@ -123,6 +135,11 @@ impl Sitting {
         if fresh.is_empty() {
             return Ok(false);
         }
+        let calls = fresh.iter().filter_map(|it| match &it.event {
+            Event::ToolCall(call) => Some(call.args.paths.as_slice()),
+            _ => None,
+        });
+        calls.for_each(|it| lock(&self.steps).touch(it));
         engine.append(&fresh).map_err(|error| {
             // It was not kept, so that saying it again is no repeat.
             *seen = Seen::default();

@@ -1,6 +1,6 @@
 //! What a session has heard, by the name it goes by: nothing is said to it twice, whoever says it.
 
-use model::{Group, MemoryId, Tier};
+use model::{Group, MemoryId, ProjectPath, Tier};
 use store::Milestone;
 
 use super::at_hand::{TOUCHED, at_hand};
@@ -48,6 +48,11 @@ impl Engine {
     /// Blocks, so that it is for a process that does nothing else.
     pub fn turn(&self, session: &str) -> Result<impl Sized + use<>, Error> {
         Ok(self.shown_log(session).turn()?)
+    }
+
+    /// The files a session went over, the last first.
+    pub(crate) fn files_at_hand(&self, session: &str) -> Vec<ProjectPath> {
+        at_hand(&self.shown_log(session).read())
     }
 
     /// Notes that a session has heard what is in a context.

@@ -35,7 +35,8 @@ pub(super) async fn search(call: Call<'_>) -> Result<Said, Wrong> {
         filter.file = Some(path(engine, &file)?);
     }
     let (phase, purpose, without) = (None, Purpose::Search, Without::default());
-    let files: Vec<model::ProjectPath> = filter.file.iter().cloned().collect();
+    // Who names a file means that one; else what the session went over last is at hand.
+    let files = filter.file.clone().map_or_else(|| engine.went_over(&call.session), |it| vec![it]);
     let question =
         Question { text: given.query, files, filter, reach: None, phase, purpose, without };
     let answer = engine.recall(&question).await?;

@@ -32,6 +32,9 @@ pub struct HookAsk<'a> {
 #[derive(Debug, Deserialize)]
 pub struct SearchAsk {
     pub query: String,
+    /// What is being worked on, beside what the session went over.
+    #[serde(default)]
+    pub files: Vec<String>,
     #[serde(default)]
     pub limit: Option<u32>,
     #[serde(default)]
