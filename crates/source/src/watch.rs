@@ -1,7 +1,10 @@
 //! Told by the system which files may have changed, gathered until there is quiet.
 //!
 //! Says what to look at and never what happened: events come late, twice and out of order, and a file
-//! is what it is when it is read. Follows the folders that a walk enters and no others.
+//! is what it is when it is read. Follows the folders that a walk enters, and where git keeps what is
+//! checked out.
+
+mod checkout;
 
 use std::collections::{BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
@@ -13,6 +16,9 @@ use notify::{
     ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, WatcherKind,
 };
 
+use checkout::Checkout;
+
+use crate::place::Place;
 use crate::walk;
 
 /// So long nothing may happen before it is said what did.
@@ -27,7 +33,8 @@ const MANY: usize = 1000;
 /// What to look at again.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Seen {
-    /// These files, by their paths below the root; they may be gone.
+    /// These files, by their paths below the root; they may be gone. None of them, when all that
+    /// happened is that another commit is checked out.
     Files(BTreeSet<String>),
     Everything,
 }
@@ -43,6 +50,7 @@ pub struct Watch {
     /// Which watcher a message must be of; what an earlier one had left to say is of no interest.
     round: u64,
     folders: HashSet<PathBuf>,
+    checkout: Checkout,
     trouble: Option<String>,
 }
 
@@ -65,16 +73,17 @@ enum Message {
 impl Watch {
     /// Begins to watch for files that `is_wanted` by their paths. What happens from now on is told;
     /// what was before is for the caller to look at.
-    pub fn start(root: &Path, is_wanted: fn(&str) -> bool) -> Self {
+    pub fn start(place: &Place, is_wanted: fn(&str) -> bool) -> Self {
         let (sender, messages) = mpsc::channel();
         let mut res = Self {
-            root: root.to_owned(),
+            root: place.root.clone(),
             is_wanted,
             messages,
             sender,
             watcher: None,
             round: 0,
             folders: HashSet::new(),
+            checkout: Checkout::new(place),
             trouble: None,
         };
         res.follow();
@@ -93,6 +102,29 @@ impl Watch {
 
     /// Waits until something happened and there is quiet again; `None` once it was stopped. Blocks.
     pub fn wait(&mut self) -> Option<Seen> {
+        loop {
+            let gathered = self.gather()?;
+            if gathered.everything || gathered.files.len() > MANY {
+                // Who has no watches left is not asked for them again and again.
+                if self.watcher.is_some() {
+                    self.follow();
+                }
+                self.checkout.has_moved();
+                return Some(Seen::Everything);
+            }
+            if gathered.checkout {
+                // First the watches: a commit after that is told.
+                self.follow_checkout();
+            }
+            let has_moved = gathered.checkout && self.checkout.has_moved();
+            if has_moved || !gathered.files.is_empty() {
+                return Some(Seen::Files(gathered.files));
+            }
+        }
+    }
+
+    /// Gathers what happens until there is quiet; `None` once it was stopped.
+    fn gather(&mut self) -> Option<Gathered> {
         let mut gathered = Gathered::default();
         loop {
             match self.receive(gathered.patience()) {
@@ -108,14 +140,7 @@ impl Watch {
                 break;
             }
         }
-        if !gathered.everything && gathered.files.len() <= MANY {
-            return Some(Seen::Files(gathered.files));
-        }
-        // Who has no watches left is not asked for them again and again.
-        if self.watcher.is_some() {
-            self.follow();
-        }
-        Some(Seen::Everything)
+        Some(gathered)
     }
 
     fn receive(&self, patience: Option<Duration>) -> Result<Message, RecvTimeoutError> {
@@ -142,6 +167,9 @@ impl Watch {
 
     fn add_path(&self, acc: &mut Gathered, path: &Path) {
         let is_folder = || path.symlink_metadata().is_ok_and(|it| it.is_dir());
+        if self.checkout.concerns(path) {
+            return acc.note_checkout();
+        }
         if self.folders.contains(path) {
             return acc.note_everything();
         }
@@ -169,6 +197,22 @@ impl Watch {
             Ok(watcher) => (Some(watcher), None),
             Err(error) => (None, Some(said(&error))),
         };
+        self.checkout.folders.clear();
+        self.follow_checkout();
+    }
+
+    /// Watches where git keeps what is checked out now. What cannot be watched is seen with the next
+    /// change of a file.
+    fn follow_checkout(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let wanted = self.checkout.wanted();
+        for folder in self.checkout.folders.difference(&wanted) {
+            // Gone, or of no interest any more.
+            let _ = watcher.unwatch(folder);
+        }
+        // Again also where it was watched before: another folder may have taken its place.
+        let is_watched = |it: &PathBuf| watcher.watch(it, RecursiveMode::NonRecursive).is_ok();
+        self.checkout.folders = wanted.into_iter().filter(is_watched).collect();
     }
 
     fn watched(&mut self) -> notify::Result<RecommendedWatcher> {
@@ -211,6 +255,7 @@ impl Watch {
 struct Gathered {
     files: BTreeSet<String>,
     everything: bool,
+    checkout: bool,
     since: Option<Instant>,
 }
 
@@ -223,6 +268,11 @@ impl Gathered {
 
     fn note_everything(&mut self) {
         self.everything = true;
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn note_checkout(&mut self) {
+        self.checkout = true;
         self.since.get_or_insert_with(Instant::now);
     }
 
@@ -267,7 +317,7 @@ mod tests {
     }
 
     fn start(root: &Path) -> Watch {
-        let res = Watch::start(root, is_rust);
+        let res = Watch::start(&crate::locate(root, None).unwrap(), is_rust);
         assert_eq!(res.trouble(), None);
         res
     }

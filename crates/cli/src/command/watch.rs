@@ -15,8 +15,8 @@ use crate::wire;
 /// Follow the project's code: read what changes, until Ctrl-C
 ///
 /// Reads everything that is new, like `index`, and then whatever changes, half a second after it did.
-/// Prints a line each time something did. New commits are read and modules found again with it. Others
-/// may ask and index meanwhile.
+/// Prints a line each time something did. New commits are read as soon as they are made, and modules found
+/// again with them. Others may ask and index meanwhile.
 #[derive(clap::Args, Debug)]
 pub(crate) struct WatchArgs {
     /// How many threads read at once [default: all cores]
@@ -55,9 +55,8 @@ async fn follow(
             let took = is_first.then(|| start.elapsed());
             tell(&pass, took, out);
         }
-        if is_first || !pass.read.is_empty() || !pass.gone.is_empty() {
-            tell_more(engine.follow_up(&pass.indexed, progress).await?, out);
-        }
+        // Also where no file changed: commits came.
+        tell_more(engine.follow_up(&pass.indexed, progress).await?, out);
         let now = watch.trouble().map(str::to_owned);
         if now != trouble
             && let Some(why) = &now
@@ -87,6 +86,10 @@ fn tell(pass: &Pass, took: Option<std::time::Duration>, out: &Output) {
 }
 
 fn tell_more(done: FollowedUp, out: &Output) {
+    if out.json && done != FollowedUp::default() {
+        let body = json!({ "new_commits": done.n_commits, "modules": done.n_modules });
+        return out.data_json("followed_up", body);
+    }
     let commits = (done.n_commits > 0).then(|| count(done.n_commits, "new commit", "new commits"));
     let modules = done.n_modules.map(|it| count(it, "module", "modules"));
     let parts: Vec<String> = [commits, modules].into_iter().flatten().collect();

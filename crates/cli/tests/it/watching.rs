@@ -51,9 +51,19 @@ impl Watcher {
         self.n_marks += 1;
         let mark = format!("mark{}.ts", self.n_marks);
         write(desk, &mark, &format!("export const mark = {}\n", self.n_marks));
-        let names =
-            |it: &Value| it["read_files"].as_array().unwrap().contains(&mark.as_str().into());
+        let names = |it: &Value| {
+            it["read_files"].as_array().is_some_and(|it| it.contains(&mark.as_str().into()))
+        };
         while !names(&self.next()) {}
+    }
+
+    /// Waits until so many commits were read.
+    fn hear_of(&mut self, n_commits: u64) {
+        let mut n_heard = 0;
+        while n_heard < n_commits {
+            n_heard += self.next()["new_commits"].as_u64().unwrap_or(0);
+        }
+        assert_eq!(n_heard, n_commits);
     }
 
     fn stop(mut self) -> String {
@@ -162,6 +172,25 @@ fn a_watch_follows_edits_renames_deletes_and_new_folders() {
     watch.stop();
     equals_a_fresh_index(&desk, "edits");
     assert_eq!(desk.run(&["symbols", "src/part1/a4.ts"]).code, 2, "it is ignored by now");
+}
+
+#[test]
+fn a_watch_hears_of_commits_that_change_no_code() {
+    let desk = repository();
+    let mut watch = Watcher::start(&desk);
+    watch.hear_of(1);
+    write(&desk, "notes.txt", "one");
+    commit(&desk, "only said");
+    watch.hear_of(1);
+    // The ref of a branch like this stands in a folder that is not there yet.
+    git(&desk, &["checkout", "-q", "-b", "topic/one"]);
+    git(&desk, &["pack-refs", "--all"]);
+    for text in ["two", "three"] {
+        write(&desk, "notes.txt", text);
+        commit(&desk, text);
+        watch.hear_of(1);
+    }
+    watch.stop();
 }
 
 #[test]
