@@ -64,6 +64,24 @@ pub struct Standing {
     pub current: PerMille,
     /// Days lived since it was last touched.
     pub days: f32,
+    /// How often the file it names that changes most did so of late, where the history is known: each
+    /// change counts half with every half year.
+    pub churn: Option<f32>,
+}
+
+impl Standing {
+    /// The share of recency that a memory loses each day. What the history says outranks what the kind
+    /// of a file lets one expect: seven changes of late are what a source file is taken to have.
+    fn rate(self, memory: &Memory) -> f32 {
+        let by_kind = || f32::from(Volatility::of(memory).rate());
+        self.churn.map_or_else(by_kind, by_churn) / 10_000.0
+    }
+}
+
+/// The rate that goes with so many changes of late, in ten thousandths.
+fn by_churn(churn: f32) -> f32 {
+    let (slowest, fastest) = (f32::from(Volatility::Prose.rate()), 200.0);
+    (slowest + 10.0 * churn).clamp(slowest, fastest)
 }
 
 /// The number of uses that counts as often.
@@ -79,10 +97,9 @@ pub(crate) fn weigh(
     without: &Without,
 ) -> Factors {
     let part = |thousandths: u16| f32::from(thousandths) / 1000.0;
-    let rate = f32::from(Volatility::of(memory).rate()) / 10_000.0;
     #[expect(clippy::cast_precision_loss, reason = "beyond 2^24 uses one more does not matter")]
     let uses = memory.counters.used_count as f32;
-    let recency = (-standing.days * rate).exp();
+    let recency = (-standing.days * standing.rate(memory)).exp();
     let frequency = (uses.ln_1p() / OFTEN.ln_1p()).min(1.0);
     let habit = if without.has(Stage::Habit) {
         relevance
@@ -104,4 +121,16 @@ pub(crate) fn weigh(
     };
     let score = habit * phase * trust * confidence;
     Factors { relevance, recency, frequency, phase, trust, confidence, score }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changes_often_is_outdated_sooner_within_limits() {
+        for (churn, rate) in [(0.0, 30.0), (2.0, 50.0), (7.0, 100.0), (500.0, 200.0)] {
+            assert!((by_churn(churn) - rate).abs() < 1e-3, "{churn}: {}", by_churn(churn));
+        }
+    }
 }

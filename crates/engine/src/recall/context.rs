@@ -301,7 +301,7 @@ impl Engine {
         let current = current_confidence(memory, &self.config.types, self.now, quiet);
         #[expect(clippy::cast_precision_loss, reason = "days, not milliseconds, matter")]
         let days = age(memory.last_touched(), self.now, quiet) as f32 / DAY as f32;
-        Standing { current, days }
+        Standing { current, days, churn: None }
     }
 }
 

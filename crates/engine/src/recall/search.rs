@@ -1,6 +1,6 @@
 //! From a question to a ranked answer: read candidates, think, read what was chosen, think again.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::time::Duration;
 
 use infer::Embeddings;
@@ -22,6 +22,8 @@ use crate::{Engine, Error, Reach, Shown};
 /// at least: trust and age move a memory by some places, not from the end to the beginning.
 const WEIGHED: usize = 4;
 const WANTED: usize = 10;
+/// From this share of recency on, in thousandths, it is worth asking how much files change.
+const COUNTS: u16 = 100;
 /// How many of the best a reranker reads.
 const RERANKED: usize = 20;
 /// A search with fewer good hits than this is worth a second try with an imagined answer.
@@ -117,6 +119,7 @@ impl Engine {
                 memories.insert(key, (book.notebook.reach, memory, standing));
             }
         }
+        self.add_churn(asked, &mut memories).await?;
         let read = |fused: Fused| {
             let (reach, memory, standing) = memories.remove(&fused.key)?;
             let files_gone = self.files_gone(&memory);
@@ -124,6 +127,31 @@ impl Engine {
             Some(Read { fused, shown, standing, files_gone, reranked: None })
         };
         Ok(fused.into_iter().filter_map(read).collect())
+    }
+
+    /// Says of each memory of the project how much its files change, where that counts.
+    async fn add_churn(
+        &self,
+        asked: &Asked<'_>,
+        memories: &mut HashMap<u32, (Reach, Memory, Standing)>,
+    ) -> Result<(), Error> {
+        let counts = asked.question.purpose.row().recency >= COUNTS
+            && asked.question.without.keeps(Stage::Habit);
+        let Some(store) = self.near_store().filter(|_| counts) else { return Ok(()) };
+        let own = |it: &&(Reach, Memory, Standing)| it.0 == Reach::Project;
+        let files = memories.values().filter(own).flat_map(|it| &it.1.files);
+        let files: BTreeSet<String> = files.map(|it| it.as_str().to_owned()).collect();
+        if files.is_empty() {
+            return Ok(());
+        }
+        let churn = store.churn(files.into_iter().collect()).await?;
+        for (reach, memory, standing) in memories.values_mut() {
+            if *reach == Reach::Project {
+                let known = memory.files.iter().filter_map(|it| churn.get(it.as_str()).copied());
+                standing.churn = known.reduce(f32::max);
+            }
+        }
+        Ok(())
     }
 
     /// Whether a memory speaks of files, and none of them is there any more.

@@ -1,5 +1,7 @@
 //! Which files are one step away, asked file by file: nobody has to load a graph for that.
 
+use std::collections::HashMap;
+
 use super::past::{self, TiesRow};
 use super::{GraphStore, PUT_STATE};
 use crate::Error;
@@ -39,6 +41,7 @@ const TIES_OF: Query = local(
     "graph_ties_near",
     "SELECT path, commits, last, churn, together FROM ties WHERE path = ?1",
 );
+const CHURN_OF: Query = local("graph_churn", "SELECT churn FROM ties WHERE path = ?1");
 const DROP_LINKS: Query = local("graph_drop_links", "DELETE FROM links WHERE file = ?1");
 const PUT_LINK: Query = local(
     "graph_put_link",
@@ -61,6 +64,22 @@ impl GraphStore {
     pub async fn near(&self, paths: Vec<String>) -> Result<Vec<NearRow>, Error> {
         self.workers
             .run(move |db| db.view(|db| paths.iter().map(|it| near(db, it)).collect()))
+            .await
+    }
+
+    /// How much each of some files changed of late; nothing of those the history does not know.
+    pub async fn churn(&self, paths: Vec<String>) -> Result<HashMap<String, f32>, Error> {
+        self.workers
+            .run(move |db| {
+                let mut res = HashMap::new();
+                for path in paths {
+                    if let Some(churn) = db.one(&CHURN_OF, &[&path], |row| row.get::<_, f64>(0))? {
+                        #[expect(clippy::cast_possible_truncation, reason = "a sum of shares")]
+                        res.insert(path, churn as f32);
+                    }
+                }
+                Ok(res)
+            })
             .await
     }
 
