@@ -19,8 +19,8 @@ pub(crate) use statements::STATEMENTS;
 use statements::{
     ALL_FILES, COUPLED, DROP_FILES, DROP_SIGHTINGS, DROP_STUMBLES, EDITED_BY_CHILDREN, EDITING,
     EDITORS, EDITORS_IN, FILES, FORGET, HAS_EXPERIENCE, HAS_LESSONS, IN_SESSION, JUDGED, LINK,
-    MILESTONES, OF_MEMORY, OF_PATTERN, PASS_MILESTONE, PUT_FILE, PUT_SESSION, PUT_SIGHTING,
-    PUT_STUMBLE, RELINK, SESSION, SESSIONS, STUMBLES, TOUCHED,
+    MILESTONES, NEWEST, OF_MEMORY, OF_PATTERN, PASS_MILESTONE, PUT_FILE, PUT_SESSION, PUT_SIGHTING,
+    PUT_STUMBLE, RELINK, SESSION, SESSIONS, STUMBLES, TOUCHED, TOUCHED_WITH, TOUCHING,
 };
 pub(crate) use statements::{EXPERIENCE_TEXTS, TEXTS};
 
@@ -184,6 +184,14 @@ fn put_sighting(db: &Db, it: &SightingRow) -> Result<(), Error> {
     Ok(())
 }
 
+/// What sessions touched beside a file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct TouchedWith {
+    pub n_sessions: u32,
+    /// Other files, and how many of those sessions touched them about then.
+    pub others: Vec<(String, u32)>,
+}
+
 impl Store {
     /// What is kept of a session.
     pub async fn session(&self, id: SessionId) -> Result<Option<SessionRow>, Error> {
@@ -320,6 +328,22 @@ impl Store {
         };
         let rows = self.read(move |db| db.select(&TOUCHED, &[], read)).await?;
         Ok(rows.into_iter().filter_map(|it| Some((it.0, touched_row(it.1)?))).collect())
+    }
+
+    /// Of each file: how many of the newest sessions touched it, and which others several of them
+    /// touched within five steps of it, with how many did.
+    pub async fn touched_with(&self, files: Vec<String>) -> Result<Vec<TouchedWith>, Error> {
+        self.read(move |db| {
+            let of = |file: &String| {
+                let n_sessions = u32::try_from(db.number(&TOUCHING, &[file])?).unwrap_or(u32::MAX);
+                let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                let others = db.select(&TOUCHED_WITH, &[file], read)?;
+                let n_sessions = n_sessions.min(NEWEST);
+                Ok(TouchedWith { n_sessions, others })
+            };
+            files.iter().map(of).collect()
+        })
+        .await
     }
 
     pub async fn session_files(&self, session: SessionId) -> Result<Vec<TouchedRow>, Error> {

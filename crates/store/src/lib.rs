@@ -69,7 +69,9 @@ pub use history::{Entry, Step};
 pub use inbox::Inbox;
 pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
 pub use layout::{DataDir, Home};
-pub use lessons::{Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow};
+pub use lessons::{
+    Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow, TouchedWith,
+};
 pub use matches::{Holders, Lookup, Quiet, Subjects, WARNING_KINDS, Warnings};
 pub use memories::{Tally, TextHit};
 pub use opencode::{HostRow, HostSession, host_log, host_sessions};

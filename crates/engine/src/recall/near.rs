@@ -1,12 +1,13 @@
 //! The graph path and the boost: memories about files next to those at hand, and next to those of the
-//! best candidates. Asked file by file from what the index keeps; without an index there is neither.
+//! best candidates. Asked file by file from what the index keeps, and for the files at hand from what
+//! sessions touched together; without an index, that alone is left.
 
 use std::collections::{HashMap, HashSet};
 
 use ::graph::decode_ties;
 use model::ProjectPath;
 use recall::{Found, Fused, Stage, boost};
-use store::{GraphStore, NearRow};
+use store::{GraphStore, NearRow, TouchedWith};
 
 use super::ask::Question;
 use super::asked::{Asked, key, place};
@@ -20,6 +21,7 @@ const NEIGHBOURS: usize = 60;
 /// What is kept of a tie that is one step away, by what it is made of.
 const BY_CODE: f32 = 0.6;
 const BY_HISTORY: f32 = 0.8;
+const BY_SESSIONS: f32 = 0.7;
 /// As much of edges between two files as makes them half as close as two can be, in thousandths.
 const HALF: f32 = 4_000.0;
 /// The longest word that may name a file.
@@ -32,15 +34,21 @@ impl Engine {
     /// What the graph says about the question: memories about the files at hand and those named, and
     /// about their neighbours.
     pub(super) async fn graph_path(&self, asked: &Asked<'_>) -> Result<Vec<Found>, Error> {
-        let Some(store) = self.near_store().filter(|_| asked.question.without.keeps(Stage::Graph))
-        else {
+        if asked.question.without.has(Stage::Graph) {
             return Ok(Vec::new());
-        };
-        let seeds = seeds(asked.question, asked.text, &store).await?;
+        }
+        let store = self.near_store();
+        let seeds = seeds(asked.question, asked.text, store.as_ref()).await?;
         if seeds.is_empty() {
             return Ok(Vec::new());
         }
-        let around = nearness(&store.near(seeds).await?);
+        let mut around = match store {
+            Some(store) => nearness(&store.near(seeds.clone()).await?),
+            None => seeds.iter().map(|it| (it.clone(), 1.0)).collect(),
+        };
+        for book in asked.books.iter().filter(|it| it.notebook.reach == Reach::Project) {
+            touched(&mut around, &book.notebook.store.touched_with(seeds.clone()).await?);
+        }
         let mut near: Vec<(String, f32)> = around.into_iter().collect();
         near.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
         near.truncate(NEIGHBOURS);
@@ -119,10 +127,14 @@ impl Engine {
 }
 
 /// The files at hand and those the text names.
-async fn seeds(question: &Question, text: &str, store: &GraphStore) -> Result<Vec<String>, Error> {
+async fn seeds(
+    question: &Question,
+    text: &str,
+    store: Option<&GraphStore>,
+) -> Result<Vec<String>, Error> {
     let mut res: Vec<String> = question.files.iter().map(|it| it.as_str().to_owned()).collect();
     let words = named(text);
-    if !words.is_empty() {
+    if let Some(store) = store.filter(|_| !words.is_empty()) {
         res.extend(store.named(words).await?);
     }
     let mut known = HashSet::new();
@@ -172,9 +184,29 @@ fn nearness(rows: &[NearRow]) -> Nearness {
     res
 }
 
+/// Adds files that sessions touched about when they touched one of some.
+fn touched(acc: &mut Nearness, with: &[TouchedWith]) {
+    for it in with {
+        for (path, n) in &it.others {
+            #[expect(clippy::cast_precision_loss, reason = "a handful of sessions")]
+            let share = *n as f32 / (it.n_sessions + 1) as f32;
+            let known = acc.entry(path.clone()).or_default();
+            *known = known.max(BY_SESSIONS * share);
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_sessions_touched_together_is_near_and_more_so_the_oftener() {
+        let others = vec![("often.rs".to_owned(), 9), ("twice.rs".to_owned(), 2)];
+        let mut near = Nearness::from([("a.rs".to_owned(), 1.0), ("often.rs".to_owned(), 0.2)]);
+        touched(&mut near, &[TouchedWith { n_sessions: 9, others }]);
+        assert!((near["often.rs"] - 0.63).abs() < 1e-6 && (near["twice.rs"] - 0.14).abs() < 1e-6);
+    }
 
     #[test]
     fn words_that_look_like_files_may_name_one() {

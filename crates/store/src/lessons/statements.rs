@@ -20,6 +20,8 @@ pub(crate) const STATEMENTS: &[&Query] = &[
     &JUDGED,
     &ALL_FILES,
     &TOUCHED,
+    &TOUCHING,
+    &TOUCHED_WITH,
     &EDITORS_IN,
     &EDITED_BY_CHILDREN,
     &COUPLED,
@@ -154,6 +156,18 @@ pub(super) const TOUCHED: Query = both(
     "touched",
     "SELECT session, path, reads, edits, first_step FROM session_files ORDER BY session, first_step, path",
 );
+pub(super) const TOUCHING: Query =
+    both("touching", "SELECT count(*) FROM session_files WHERE path = ?1");
+// The newest sessions that touched a file say enough: what everybody touches is touched by many.
+pub(super) const TOUCHED_WITH: Query = both(
+    "touched_with",
+    "SELECT b.path, count(*) FROM (SELECT session, first_step FROM session_files WHERE path = ?1 \
+     ORDER BY session DESC LIMIT 32) a JOIN session_files b ON b.session = a.session AND b.path <> ?1 \
+     AND abs(b.first_step - a.first_step) <= 5 \
+     GROUP BY b.path HAVING count(*) > 1 ORDER BY count(*) DESC, b.path LIMIT 32",
+);
+/// As many as are looked at above.
+pub(super) const NEWEST: u32 = 32;
 // Below a folder, not deeper: `0` comes after `/`.
 pub(super) const EDITORS_IN: Query = both(
     "editors_in",

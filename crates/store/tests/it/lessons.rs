@@ -7,6 +7,7 @@ use model::{
 };
 use waylore_store::{
     Action, Change, Lesson, Milestone, SessionRow, SightingRow, Store, StumbleRow, TouchedRow,
+    TouchedWith,
 };
 
 use crate::kit::{Bench, NOW, hits, id, memory, path};
@@ -91,6 +92,26 @@ fn a_lesson_reads_back_and_learning_again_replaces_it() {
     assert_eq!((editors, all), (vec![2, 0], 2));
     let folders = ["src", "docs", "sr", ""].map(str::to_owned).to_vec();
     assert_eq!(bench.wait(store.editors_in(folders)).unwrap(), [2, 0, 0, 0]);
+}
+
+#[test]
+fn files_are_touched_together_when_several_sessions_did_so_within_a_few_steps() {
+    let bench = Bench::new();
+    let store = bench.open();
+    for (n, text) in [(1, "wren"), (2, "wren"), (3, "robin")] {
+        let mut lesson = lesson(n, text, None);
+        let far = TouchedRow { path: path("far.rs"), reads: 1, edits: 0, first_step: 9 };
+        lesson.files.push(far);
+        learn(&bench, &store, lesson);
+    }
+    let asked = vec!["src/auth.rs".to_owned(), "docs/robin.md".to_owned()];
+    let found = bench.wait(store.touched_with(asked)).unwrap();
+    // Robin is one session, and the file that is far was touched six steps later.
+    assert_eq!(
+        found[0],
+        TouchedWith { n_sessions: 3, others: vec![("docs/wren.md".to_owned(), 2)] }
+    );
+    assert_eq!(found[1], TouchedWith { n_sessions: 1, others: Vec::new() });
 }
 
 #[test]

@@ -76,6 +76,8 @@ fn lookups_go_through_their_index() {
         ("about_file", "SEARCH memory_files USING PRIMARY KEY"),
         ("warnings", "SEARCH memory_files USING PRIMARY KEY"),
         ("editors_in", "SEARCH session_files USING INDEX session_files_path"),
+        ("touching", "SEARCH session_files USING COVERING INDEX session_files_path"),
+        ("touched_with", "SEARCH session_files USING INDEX session_files_path"),
         ("in_module", "SEARCH memory_modules USING PRIMARY KEY"),
         ("tagged", "SEARCH memory_tags USING PRIMARY KEY"),
         ("place_at", "SEARCH l USING INDEX sqlite_autoindex_project_places_1"),
@@ -161,6 +163,7 @@ fn the_statements_that_read_whole_tables_are_known() {
         tally: SCAN memories USING INDEX memories_type
         total: SCAN memories USING COVERING INDEX memories_type
         touched: SCAN session_files USING INDEX sqlite_autoindex_session_files_1
+        touched_with: SCAN a
         traces: SCAN CONSTANT ROW
         trim_quiet: SCAN quiet_spans
         twins: SCAN memories

@@ -116,6 +116,7 @@ fn lessons(bench: &Bench, store: &Store) {
     bench.wait(store.edited_by_children(session)).unwrap();
     bench.wait(store.coupled()).unwrap();
     bench.wait(store.touched()).unwrap();
+    bench.wait(store.touched_with(vec!["src/auth.rs".to_owned()])).unwrap();
     bench.wait(store.editors_in(vec!["src".to_owned()])).unwrap();
     bench.wait(store.stumbles(Timestamp(0), Timestamp(100))).unwrap();
     let milestone = Milestone { what: "the wren".to_owned(), mark: 5 };
