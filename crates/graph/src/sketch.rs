@@ -292,6 +292,16 @@ impl<'s> Sketch<'s> {
         self.scope = self.scopes[self.scope as usize].parent.unwrap_or_default();
     }
 
+    /// The scope the walk is in, to come back to.
+    pub(crate) const fn scope(&self) -> u32 {
+        self.scope
+    }
+
+    /// Leaves every scope that was entered since.
+    pub(crate) fn back_to(&mut self, scope: u32) {
+        self.scope = scope;
+    }
+
     pub(crate) fn bind(&mut self, name: Word, to: Bound) {
         self.scopes[self.scope as usize].names.push((name, to));
     }

@@ -164,6 +164,8 @@ impl Rust<'_, '_> {
                 let declared = self.w.field(node, F::Type).map(|it| self.type_term(it));
                 let made = self.w.field(node, F::Value).map_or(Sketch::UNKNOWN, |it| self.term(it));
                 self.inside(cursor);
+                // A name counts from here on, to the end of the block; its value was named before.
+                self.w.s.enter(ScopeKind::Block);
                 if let Some(pattern) = self.w.field(node, F::Pattern) {
                     self.bind_pattern(pattern, declared.unwrap_or(made), 8);
                 }
@@ -204,9 +206,10 @@ impl Rust<'_, '_> {
             }
             K::Closure => self.closure(cursor, node),
             K::Block | K::If => {
+                let outer = self.w.s.scope();
                 self.w.s.enter(ScopeKind::Block);
                 self.inside(cursor);
-                self.w.s.leave();
+                self.w.s.back_to(outer);
             }
             K::Return => {
                 if let Some(value) = node.named_child(0) {

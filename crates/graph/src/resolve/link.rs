@@ -183,14 +183,13 @@ impl Resolver<'_> {
         {
             return None;
         }
-        // What a Rust path leads through in small letters is a module, which has no methods.
-        let path = match entry.facts.terms[of as usize] {
-            Term::Name(word) => Some(word),
-            Term::Import(it) => Some(entry.facts.imports[it as usize].local),
-            _ => None,
-        };
-        let is_module = |it| self.word(entry, it).starts_with(char::is_lowercase);
-        if entry.facts.lang == crate::Lang::Rust && path.is_some_and(is_module) {
+        // A Rust path that leads nowhere is somebody else's; only values have methods that are guessed.
+        let mut root = entry.facts.terms[of as usize];
+        while let Term::Member(of, _) = root {
+            root = entry.facts.terms[of as usize];
+        }
+        let is_path = matches!(root, Term::Name(_) | Term::Import(_) | Term::Implicit(..));
+        if entry.facts.lang == crate::Lang::Rust && is_path {
             return None;
         }
         // Something is known of the value, and it has no such member.

@@ -142,6 +142,8 @@ fn wait() {}
 mod task;
 pub use task::spawn;
 fn begin() { spawn(); task::spawn::later() }
+fn engine() -> Engine { Engine::new() }
+fn shadowed() { let engine = engine(); let engine = std::sync::Arc::new(engine.part()); engine.turn(1); }
 == src/task.rs
 mod spawn;
 pub use spawn::spawn;
@@ -165,6 +167,7 @@ pub fn deep() {}
             src/lib.rs calls src/lib.rs:cfg_rt (scope)
             src/lib.rs:begin calls src/task/spawn.rs:later (import)
             src/lib.rs:begin calls src/task/spawn.rs:spawn (import)
+            src/lib.rs:engine calls src/inner.rs:Engine.new (member)
             src/lib.rs:main calls src/inner.rs:Engine.new (member)
             src/lib.rs:main calls src/inner.rs:Engine.part (type)
             src/lib.rs:main calls src/inner.rs:Part.size (type)
@@ -175,6 +178,9 @@ pub fn deep() {}
             src/lib.rs:odd calls src/lib.rs:place (scope)
             src/lib.rs:odd calls src/lib.rs:wait (scope)
             src/lib.rs:place calls src/inner.rs:deep (import)
+            src/lib.rs:shadowed calls src/inner.rs:Engine.part (type)
+            src/lib.rs:shadowed calls src/inner.rs:Part.turn (type)
+            src/lib.rs:shadowed calls src/lib.rs:engine (scope)
             src/task.rs:twice calls src/task/spawn.rs:spawn (import)
         "]],
     );

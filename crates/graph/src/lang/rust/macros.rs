@@ -45,9 +45,11 @@ impl Rust<'_, '_> {
         };
         // Nodes of two trees may bear one number.
         let (contexts, spoken) = (take(&mut self.contexts), self.spoken.take());
+        let outer = self.w.s.scope();
         self.n_macros += 1;
         self.visit(&mut tree.walk());
         self.n_macros -= 1;
+        self.w.s.back_to(outer);
         (self.contexts, self.spoken) = (contexts, spoken);
     }
 

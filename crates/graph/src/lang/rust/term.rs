@@ -7,6 +7,13 @@ use super::{F, K, Rust};
 use crate::facts::{Term, TermId};
 use crate::sketch::Sketch;
 
+/// Functions whose result is as good as what they are given.
+#[rustfmt::skip]
+const WRAPPERS: &[&str] = &[
+    "Arc::new", "Rc::new", "Box::new", "Box::pin", "Pin::new", "Arc::clone", "Rc::clone", "pin::Pin::new", "sync::Arc::new",
+    "std::sync::Arc::new", "std::rc::Rc::new", "std::pin::Pin::new", "std::sync::Arc::clone",
+];
+
 impl Rust<'_, '_> {
     pub(super) fn term(&mut self, node: Node<'_>) -> TermId {
         self.term_within(node, MAX_TERM)
@@ -48,6 +55,10 @@ impl Rust<'_, '_> {
             }
             K::Call => {
                 let Some(of) = self.w.field(node, F::Function) else { return Sketch::UNKNOWN };
+                if WRAPPERS.contains(&self.w.text(of)) {
+                    let given = self.w.field(node, F::Arguments).and_then(|it| it.named_child(0));
+                    return inner(self, given);
+                }
                 let of = self.term_within(of, left);
                 self.w.s.term(Term::Call(of))
             }
