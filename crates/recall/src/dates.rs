@@ -4,6 +4,24 @@
 
 use model::{DAY, Timestamp};
 
+use crate::lately;
+
+/// When a question asks about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum When {
+    /// A date of the calendar.
+    Named(Named),
+    /// A time as far from now: `last week`, `two days ago`.
+    Lately(Span),
+}
+
+/// From one moment up to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Span {
+    pub from: Timestamp,
+    pub until: Timestamp,
+}
+
 /// A date as far as a question names it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Named {
@@ -31,9 +49,23 @@ const MONTHS: &[&str] = &[
 /// How many days after a named date something is still likely to be told.
 const AFTER: i64 = 10;
 
+/// When a question asks about, if it says so. A date says more than a time from now.
+pub fn when(question: &str, now: Timestamp) -> Option<When> {
+    let lately = || lately::spoken(question, now).map(When::Lately);
+    named(question, now).map(When::Named).or_else(lately)
+}
+
+/// How well a moment fits, from 0 to 1.
+pub fn fit(when: When, moment: Timestamp) -> f32 {
+    match when {
+        When::Named(it) => fit_named(it, moment),
+        When::Lately(it) => f32::from(it.from <= moment && moment < it.until),
+    }
+}
+
 /// The date a question names: `8 May 2023`, `May 8, 2023`, `in May 2023`, `2023-05-08`, `in 2023`.
 /// A month without a year is the last one before `now`.
-pub fn named(question: &str, now: Timestamp) -> Option<Named> {
+fn named(question: &str, now: Timestamp) -> Option<Named> {
     let words: Vec<&str> =
         question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     let year_of = |it: &&str| it.parse().ok().filter(|year| (1990..2100).contains(year));
@@ -59,8 +91,7 @@ pub fn named(question: &str, now: Timestamp) -> Option<Named> {
     Some(Named { year, month: Some(month), day })
 }
 
-/// How well a moment fits a named date, from 0 to 1.
-pub fn fit(named: Named, moment: Timestamp) -> f32 {
+fn fit_named(named: Named, moment: Timestamp) -> f32 {
     let (year, month, day) = moment.day();
     let Some(named_month) = named.month else {
         return if year == named.year { 0.3 } else { 0.0 };
@@ -131,12 +162,12 @@ mod tests {
     fn what_was_told_soon_after_fits() {
         let day = Named { year: 2023, month: Some(5), day: Some(28) };
         let said: Vec<f32> = [(5, 27), (5, 28), (6, 7), (6, 8), (5, 2), (4, 28)]
-            .map(|(month, date)| fit(day, Timestamp::of_day(2023, month, date)))
+            .map(|(month, date)| fit_named(day, Timestamp::of_day(2023, month, date)))
             .to_vec();
         assert_eq!(said, [1.0, 1.0, 1.0, 0.0, 0.5, 0.0]);
         let month = Named { day: None, ..day };
         let said: Vec<f32> = [(2023, 5, 1), (2023, 6, 10), (2023, 6, 11), (2022, 5, 1)]
-            .map(|(year, month_of, date)| fit(month, Timestamp::of_day(year, month_of, date)))
+            .map(|(year, month_of, date)| fit_named(month, Timestamp::of_day(year, month_of, date)))
             .to_vec();
         assert_eq!(said, [1.0, 0.7, 0.0, 0.0]);
     }

@@ -15,6 +15,7 @@ mod slots;
 mod closeness;
 pub mod dates;
 mod fuse;
+mod lately;
 mod lie;
 pub mod neighbours;
 mod rank;

@@ -7,7 +7,7 @@ use infer::Embeddings;
 use model::{Memory, MemoryId, RelationTarget, Timestamp};
 use recall::{
     Candidate, Evidence, Found, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing,
-    Verdict, neighbours,
+    Verdict, dates, neighbours,
 };
 use store::Filter;
 
@@ -378,10 +378,9 @@ const DATED: f32 = 0.5;
 
 fn rank(asked: &Asked<'_>, found: &[Read], now: Timestamp) -> Vec<Ranked> {
     let question = asked.question;
-    let named =
-        recall::dates::named(asked.text, now).filter(|_| question.without.keeps(Stage::Dates));
+    let when = dates::when(asked.text, now).filter(|_| question.without.keeps(Stage::Dates));
     let relevance = |it: &Read| {
-        let fit = named.map_or(0.0, |named| recall::dates::fit(named, it.shown.memory.created_at));
+        let fit = when.map_or(0.0, |when| dates::fit(when, it.shown.memory.created_at));
         it.reranked.unwrap_or(it.fused.score) * (1.0 + DATED * fit)
     };
     let best = found.iter().map(relevance).fold(1.0, f32::max);
