@@ -273,16 +273,19 @@ pub(crate) struct Meaning {
     pub(crate) unrelated: f32,
     pub(crate) chance: f32,
     pub(crate) duplicate: f32,
+    /// Whether somebody measured it.
+    pub(crate) measured: bool,
 }
 
 impl Meaning {
     pub(crate) const fn prior(self) -> Prior {
-        Prior { unrelated: self.unrelated, chance: self.chance }
+        Prior { unrelated: self.unrelated, chance: self.chance, measured: self.measured }
     }
 }
 
 pub(crate) fn meaning(model: &str) -> Meaning {
-    let Calibration { unrelated, chance, duplicate, .. } = infer::calibration(model);
+    let Calibration { unrelated, chance, duplicate, measured, .. } = infer::calibration(model);
     let part = |it: u16| f32::from(it) / 1000.0;
-    Meaning { unrelated: part(unrelated), chance: part(chance), duplicate: part(duplicate) }
+    let (unrelated, chance, duplicate) = (part(unrelated), part(chance), part(duplicate));
+    Meaning { unrelated, chance, duplicate, measured }
 }

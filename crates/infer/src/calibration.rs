@@ -13,6 +13,8 @@ pub struct Calibration {
     /// From here on two texts may say the same. Not a proof: "the limit is 3" and "the limit is 5"
     /// are at 986 with the built-in model.
     pub duplicate: u16,
+    /// Whether somebody measured this model.
+    pub measured: bool,
 }
 
 /// Three columns are measured, the last is a judgement. The first row whose name is in the model id counts.
@@ -26,12 +28,12 @@ const ROWS: &[(&str, Calibration)] = &[
 
 /// For a model nobody measured: little is taken for a hit by its cosine alone, and next to nothing
 /// for a duplicate.
-const UNKNOWN: Calibration = row(500, 750, 850, 980);
+const UNKNOWN: Calibration = Calibration { measured: false, ..row(500, 750, 850, 980) };
 
 const fn row(unrelated: u16, chance: u16, related: u16, duplicate: u16) -> Calibration {
     assert!(unrelated < chance && chance < related, "noise is below a hit");
     assert!(related < duplicate && duplicate < 1000, "a hit is below a duplicate");
-    Calibration { unrelated, chance, related, duplicate }
+    Calibration { unrelated, chance, related, duplicate, measured: true }
 }
 
 pub fn calibration(model_id: &str) -> Calibration {

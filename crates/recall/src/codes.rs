@@ -5,6 +5,7 @@
 
 use std::num::NonZero;
 
+use crate::dot::dot;
 use crate::lists::{self, Lists, Plan};
 use crate::simd::{self, Block};
 use crate::slots::{MAX_SLOTS, Slots};
@@ -186,11 +187,12 @@ impl Codes {
         Some(res)
     }
 
-    /// The nearest row of a slot to a query, as a vector of length one.
-    pub fn unit_of(&self, slot: u32, query: &[f32]) -> Option<Vec<f32>> {
+    /// The nearest row of a slot to a query, as a vector of length one, with its product with the
+    /// query.
+    pub fn nearest_of(&self, slot: u32, query: &[f32]) -> Option<(f32, Vec<f32>)> {
         let rows = self.rows_of(slot).filter_map(|it| self.unit_row(it as usize));
-        let near = |it: &Vec<f32>| it.iter().zip(query).map(|(a, b)| a * b).sum::<f32>();
-        rows.max_by(|a, b| near(a).total_cmp(&near(b)))
+        let near = |row: Vec<f32>| (dot(&row, query), row);
+        rows.map(near).max_by(|a, b| a.0.total_cmp(&b.0))
     }
 
     pub(crate) fn rows_of(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {

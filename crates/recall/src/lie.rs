@@ -5,13 +5,14 @@
 //! mean, in deviations from what the notebook shows the question on average.
 
 use crate::codes::Codes;
+use crate::dot::dot;
 
 /// Rows that are looked at; more say the same.
 const ROWS: usize = 1_024;
 /// A notebook of this many rows is believed as much as what is known about the model.
 const FEW: f32 = 50.0;
 /// This many deviations make a place of one.
-const FAR: f32 = 5.0;
+pub(crate) const FAR: f32 = 5.0;
 /// One unrelated pair in a hundred is this many deviations above the average.
 const CHANCE: f32 = 2.33;
 
@@ -32,6 +33,8 @@ pub struct Prior {
     pub unrelated: f32,
     /// One unrelated pair in a hundred is closer than this.
     pub chance: f32,
+    /// Whether somebody measured that; a guess counts only where there is nothing else.
+    pub measured: bool,
 }
 
 /// A question as it stands in a notebook.
@@ -81,7 +84,8 @@ impl Lie {
         let n = count(seen.len()).max(1.0);
         let average = seen.iter().sum::<f32>() / n;
         let variance = seen.iter().map(|it| (it - average) * (it - average)).sum::<f32>() / n;
-        let trust = count(self.n_rows) / (count(self.n_rows) + FEW);
+        let n = count(self.n_rows);
+        let trust = if !prior.measured && n >= FEW { 1.0 } else { n / (n + FEW) };
         Bearing { query, mean, average, deviation: variance.sqrt().max(1e-3), prior, trust }
     }
 }
@@ -90,7 +94,7 @@ impl Bearing {
     /// How far a memory stands out, about 1 for what answers the question: from its vector and
     /// from its plain cosine with the question.
     pub fn place(&self, vector: &[f32], cosine: f32) -> f32 {
-        let Prior { unrelated, chance } = self.prior;
+        let Prior { unrelated, chance, .. } = self.prior;
         let known = (cosine - unrelated) * CHANCE / (chance - unrelated);
         let vector = &vector[..self.mean.len().min(vector.len())];
         let here = (dot(&around(vector, &self.mean), &self.query) - self.average) / self.deviation;
@@ -108,18 +112,6 @@ fn around(vector: &[f32], mean: &[f32]) -> Vec<f32> {
     res
 }
 
-fn dot(a: &[f32], b: &[f32]) -> f32 {
-    // Eight sums side by side, so that the compiler can use wide registers.
-    let (mut acc, whole) = ([0.0_f32; 8], a.len().min(b.len()) / 8 * 8);
-    for (a, b) in a[..whole].as_chunks::<8>().0.iter().zip(b[..whole].as_chunks::<8>().0) {
-        for i in 0..8 {
-            acc[i] += a[i] * b[i];
-        }
-    }
-    let rest: f32 = a[whole..].iter().zip(&b[whole..]).map(|(a, b)| a * b).sum();
-    acc.iter().sum::<f32>() + rest
-}
-
 #[expect(clippy::cast_precision_loss, reason = "counts of rows; more than 2^24 say the same")]
 fn count(n: usize) -> f32 {
     n as f32
@@ -129,7 +121,7 @@ fn count(n: usize) -> f32 {
 mod tests {
     use super::*;
 
-    const PRIOR: Prior = Prior { unrelated: 0.5, chance: 0.7 };
+    const PRIOR: Prior = Prior { unrelated: 0.5, chance: 0.7, measured: true };
 
     /// Rows that all share a direction and differ in another.
     fn crowd(n: u32) -> Codes {
@@ -166,6 +158,12 @@ mod tests {
         let bearing = lie.bearing(&query, PRIOR);
         assert!(bearing.place(&query, 1.0) > bearing.place(&query, 0.5));
         assert!((lie.crowding(PRIOR) - PRIOR.unrelated).abs() < 0.05);
+        let guess = Prior { measured: false, ..PRIOR };
+        let (few, many) = (Lie::of(&crowd(10)), Lie::of(&crowd(700)));
+        let place = |lie: &Lie, cosine| lie.bearing(&query, guess).place(&query, cosine);
+        assert!(place(&few, 1.0) > place(&few, 0.5), "a guess is better than nothing");
+        let same = (place(&many, 1.0) - place(&many, 0.5)).abs();
+        assert!(same < 1e-6, "and worse than what the notebook shows");
         let nothing = Lie::of(&Codes::new(8)).bearing(&query, PRIOR);
         assert!(nothing.place(&query, 1.0).is_finite());
     }

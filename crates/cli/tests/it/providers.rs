@@ -268,6 +268,73 @@ fn a_secret_in_a_question_stays_here() {
     }
 }
 
+/// A vector whose beginning says one thing and whose whole says another.
+fn long(text: &str) -> Vec<f64> {
+    let mut res = vec![0.0; 600];
+    let (head, tail) = match text {
+        it if it.contains("renews") => ([0.9, 0.4], 400),
+        it if it.contains("cache") => ([1.0, 0.0], 500),
+        _ => ([1.0, 0.0], 400),
+    };
+    res[..2].copy_from_slice(&head);
+    res[tail] = 1.0;
+    res
+}
+
+#[test]
+fn where_the_beginning_of_a_vector_misleads_the_whole_decides() {
+    let desk = Desk::new();
+    for text in [TOKENS, BUILDS] {
+        desk.remember(text);
+    }
+    let server = Server::start(|seen| {
+        let texts = seen.body["input"].as_array().unwrap();
+        vectors(texts.iter().map(|it| long(it.as_str().unwrap())).collect())
+    });
+    use_provider(&desk, "embeddings", &server.url());
+    desk.json(&["embed"]);
+    let said = search(&desk, "cannot log on").ends(0, "by meaning");
+    assert!(by_meaning(&said), "{said:?}");
+    assert_eq!(said.json()["hits"][0]["memory"]["content"], TOKENS);
+}
+
+/// A sum of what each word stands for, some direction or other; two words mean the same.
+fn bag(text: &str) -> Vec<f64> {
+    let mut res = vec![0.1; 64];
+    for word in text.to_lowercase().split(|it: char| !it.is_alphanumeric()) {
+        let word = if word == "logon" { "tokens" } else { word };
+        let mut state = word.bytes().fold(0xcbf2_9ce4_8422_2325_u64, |acc, it| {
+            (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3)
+        });
+        for it in &mut res {
+            state = state.wrapping_mul(0x5851_f42d_4c95_7f2d).wrapping_add(1);
+            *it += if state >> 63 == 1 { 1.0 } else { -1.0 };
+        }
+    }
+    res
+}
+
+#[test]
+fn with_any_model_nothing_is_said_where_there_is_nothing() {
+    let desk = Desk::in_memory();
+    let text = |it: u64| format!("widget{it} of gadget{} breaks in module{}", it * 7, it % 9);
+    let texts = (0..120).map(text).chain(["Tokens".to_owned()]).zip(0_u64..);
+    let records: Vec<Value> = texts.map(|(text, it)| record(&id_of(9, it), &text)).collect();
+    desk.feed(&["import", "--trust", "-"], &serde_json::to_vec(&records).unwrap()).ends(0, "in");
+    let server = Server::start(|seen| {
+        let texts = seen.body["input"].as_array().unwrap();
+        vectors(texts.iter().map(|it| bag(it.as_str().unwrap())).collect())
+    });
+    use_provider(&desk, "embeddings", &server.url());
+    desk.json(&["embed"]);
+    for question in ["when is dinner", "which song won", "how tall are penguins"] {
+        let said = search(&desk, question).ends(1, question);
+        assert_eq!(said.json()["hits"], serde_json::json!([]), "{question}");
+    }
+    let said = search(&desk, "logon").ends(0, "by meaning alone");
+    assert_eq!(said.json()["hits"][0]["memory"]["content"], "Tokens", "{said:?}");
+}
+
 #[test]
 fn an_interrupted_embed_goes_on() {
     const MEMORIES: u64 = 150;

@@ -1,11 +1,11 @@
 //! A question on its way: what is known about it, whom it is put to, and what each path finds.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use infer::Embeddings;
 use model::{MemoryId, words};
-use recall::{Bearing, Class, Codes, Found, Fused, Paths, Purpose, Stage};
+use recall::{Bearing, Class, Codes, Found, Fused, Paths, Purpose, Stage, dot};
 use store::Filter;
 
 use super::ask::Question;
@@ -43,6 +43,13 @@ pub(super) struct View {
     bearings: Vec<Bearing>,
 }
 
+/// What was found on all paths.
+pub(super) struct Pursuit {
+    pub(super) paths: Paths,
+    pub(super) met: Met,
+    pub(super) view: Option<View>,
+}
+
 /// A candidate's key: its notebook and its number there.
 pub(super) fn key(book: usize, number: u32) -> u32 {
     number | u32::try_from(book).unwrap_or(0) << 31
@@ -59,11 +66,20 @@ pub(super) struct Met {
     pub(super) mass: f64,
     /// Its share in the weight of all terms.
     pub(super) share: f64,
+    /// How far one stands out by its vector.
+    pub(super) place: Option<f32>,
+}
+
+impl View {
+    /// Whether the codes hold only the beginning of what the vectors say.
+    const fn is_cut(&self) -> bool {
+        self.head.len() < self.vector.len()
+    }
 }
 
 impl Asked<'_> {
     /// Where the question stands in each notebook.
-    pub(super) fn view(&self, vector: &[f32]) -> View {
+    fn view(&self, vector: &[f32]) -> View {
         let head = models::head(vector);
         let bearing = |it: &Book| read(&it.index).lie.bearing(&head, self.meaning.prior());
         let bearings = self.books.iter().map(bearing).collect();
@@ -79,8 +95,7 @@ impl Asked<'_> {
     ) -> Vec<Found> {
         let index = read(&self.books[at].index);
         let see = |codes: &Codes, number: u32| {
-            let row = codes.unit_of(number, &view.head)?;
-            let score = dot(&row, &view.head);
+            let (score, row) = codes.nearest_of(number, &view.head)?;
             Some((score, view.bearings[at].place(&row, score)))
         };
         let measure = |number: u32| {
@@ -187,29 +202,38 @@ impl Engine {
         }
     }
 
-    /// What each path says about every candidate that any of them names.
+    /// What each path says about every candidate that any of them names, for a question with this
+    /// vector.
     pub(super) async fn paths(
         &self,
         asked: &Asked<'_>,
-        view: Option<&View>,
-    ) -> Result<(Paths, Met), Error> {
+        vector: Option<&[f32]>,
+    ) -> Result<Pursuit, Error> {
+        // The store looks for words on a thread of its own, while vectors are compared on this one.
+        let mut hunts = Vec::new();
+        for book in &asked.books {
+            let hunt = hunt(asked, book);
+            hunts.push(hunt.map(|it| book.notebook.store.look(move |words| it.run(words))));
+        }
+        let view = vector.map(|it| asked.view(it));
         let (mut paths, mut met) = (Paths::default(), Met::default());
         paths.graph = self.graph_path(asked).await?;
-        for (at, book) in asked.books.iter().enumerate() {
-            // The store looks for words on a thread of its own, while vectors are compared on this one.
-            let hunt =
-                hunt(asked, book).map(|it| book.notebook.store.look(move |words| it.run(words)));
-            let near = view.map(|it| near(book, &it.vector)).unwrap_or_default();
+        for ((at, book), hunt) in asked.books.iter().enumerate().zip(hunts) {
+            let near = view.as_ref().map(|it| near(book, &it.vector)).unwrap_or_default();
             let matches = match hunt {
                 Some(hunt) => recall::best(hunt.await?, KEYWORD, &near),
                 None => Vec::new(),
             };
-            if let Some(view) = view {
+            if let Some(view) = &view {
                 let held = matches.iter().map(|it| it.number);
                 let tied = paths.graph.iter().map(|it| place(it.key)).filter(|it| it.0 == at);
                 let numbers: HashSet<u32> =
                     near.iter().copied().chain(held).chain(tied.map(|it| it.1)).collect();
-                paths.dense.extend(asked.measured(at, view, numbers.into_iter()));
+                let mut dense = asked.measured(at, view, numbers.into_iter());
+                if view.is_cut() {
+                    self.rescore(asked, at, view, &mut dense).await?;
+                }
+                paths.dense.extend(dense);
             }
             for it in matches {
                 met.mass = met.mass.max(it.mass);
@@ -224,7 +248,36 @@ impl Engine {
         for list in [&mut paths.dense, &mut paths.keyword] {
             list.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
         }
-        Ok((paths, met))
+        met.place = paths.dense.iter().map(|it| it.place).reduce(f32::max);
+        Ok(Pursuit { paths, met, view })
+    }
+
+    /// Puts candidates in the order of their whole vectors, where their codes are only the beginning.
+    async fn rescore(
+        &self,
+        asked: &Asked<'_>,
+        at: usize,
+        view: &View,
+        dense: &mut [Found],
+    ) -> Result<(), Error> {
+        let Some(embeddings) = &asked.embeddings else { return Ok(()) };
+        let book = &asked.books[at];
+        let known: Vec<(u32, MemoryId)> = {
+            let index = read(&book.index);
+            dense.iter().filter_map(|it| Some((it.key, index.id(place(it.key).1)?))).collect()
+        };
+        let ids = known.iter().map(|it| it.1).collect();
+        let whole = book.notebook.store.vectors_of(ids, embeddings.id().to_owned()).await?;
+        let ids: HashMap<u32, MemoryId> = known.into_iter().collect();
+        let index = read(&book.index);
+        recall::reorder(dense, |it| {
+            let parts = whole.get(ids.get(&it.key)?)?.iter().filter(|it| !it.values.is_empty());
+            let exact = parts.map(|it| dot(&it.values, &view.vector)).reduce(f32::max)?;
+            // A sentence has a code only: what it was nearer than the whole, it stays.
+            let (part, _) = index.codes.nearest_of(place(it.key).1, &view.head)?;
+            Some(exact + (it.score - part))
+        });
+        Ok(())
     }
 
     /// What does not count here, whatever the filter says: memories a person kept out of this
@@ -271,8 +324,4 @@ fn admitted(filter: &Filter, purpose: Purpose) -> Filter {
         res.statuses.retain(|it| purpose.statuses().contains(it));
     }
     res
-}
-
-pub(super) fn dot(a: &[f32], b: &[f32]) -> f32 {
-    a.iter().zip(b).map(|(a, b)| a * b).sum()
 }

@@ -286,6 +286,10 @@ impl Index {
         Some((stream[0], beside.collect()))
     }
 
+    pub(crate) fn id(&self, number: u32) -> Option<MemoryId> {
+        Some(self.facets.get(number as usize)?.as_ref()?.id)
+    }
+
     pub(crate) fn number(&self, id: MemoryId) -> Option<u32> {
         self.numbers.get(&id).copied()
     }

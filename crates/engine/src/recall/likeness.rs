@@ -6,10 +6,10 @@ use std::collections::HashMap;
 use infer::Embeddings;
 use model::{Memory, MemoryId, PerMille, Visibility};
 use promote::{Relationship, Statement, compare};
+use recall::dot;
 use store::Part;
 
 use super::ask::Hit;
-use super::asked::dot;
 use crate::{Engine, Error, Reach, Shown, models};
 
 /// How far below a duplicate two vectors may be for their texts to be worth comparing.

@@ -6,13 +6,13 @@ use std::time::Duration;
 use infer::Embeddings;
 use model::{Memory, MemoryId, RelationTarget, Timestamp};
 use recall::{
-    Candidate, Evidence, Found, Fused, LeftOut, Path, Paths, Ranked, Rule, Stage, Standing,
-    Verdict, dates, neighbours,
+    Candidate, Evidence, Found, Fused, LeftOut, Nearness, Path, Paths, Ranked, Rule, Stage,
+    Standing, Verdict, dates, neighbours,
 };
 use store::Filter;
 
 use super::ask::{Answer, Because, Hit, PassedOver, Question};
-use super::asked::{Asked, Met, View, key, place};
+use super::asked::{Asked, Met, Pursuit, key, place};
 use super::book::read;
 use crate::find::shared;
 use crate::models::{PATIENCE, aside};
@@ -35,6 +35,8 @@ const GOOD: f32 = 0.5;
 const NEAREST: usize = 10;
 /// Beside the best, what is weaker than this is noise.
 const WEAK: f32 = 0.15;
+/// Fewer vectors than this by a model nobody measured do not say what stands out.
+const FEW_VECTORS: usize = 50;
 /// How many linked memories an answer pulls in.
 const PULLED: usize = 3;
 /// What a language model is told when it imagines an answer.
@@ -67,21 +69,19 @@ impl Engine {
     pub async fn recall(&self, question: &Question) -> Result<Answer, Error> {
         let mut asked = self.begin(question).await?;
         let vector = self.vector(&mut asked).await;
-        let mut view = vector.map(|it| asked.view(&it));
-        let (mut paths, mut met) = self.paths(&asked, view.as_ref()).await?;
-        let (mut fused, mut gains) = fuse(&asked, &paths, view.as_ref());
+        let mut pursuit = self.paths(&asked, vector.as_deref()).await?;
+        let (mut fused, mut gains) = fuse(&asked, &pursuit);
         let mut boosts = self.boost(&asked, &mut fused).await?;
         let mut found = self.read_candidates(&asked, fused).await?;
-        let mut verdict = judge(&asked, &found, met);
+        let mut verdict = judge(&asked, &found, pursuit.met);
         if self.is_worth_imagining(&asked, &verdict, &found)
             && let Some(vector) = self.imagined(&mut asked).await
         {
-            view = Some(asked.view(&vector));
-            (paths, met) = self.paths(&asked, view.as_ref()).await?;
-            (fused, gains) = fuse(&asked, &paths, view.as_ref());
+            pursuit = self.paths(&asked, Some(&vector)).await?;
+            (fused, gains) = fuse(&asked, &pursuit);
             boosts = self.boost(&asked, &mut fused).await?;
             found = self.read_candidates(&asked, fused).await?;
-            verdict = judge(&asked, &found, met);
+            verdict = judge(&asked, &found, pursuit.met);
         }
         self.rerank(&mut asked, &mut found).await;
         let ranked = rank(&asked, &found, self.now);
@@ -303,7 +303,8 @@ fn has_scale(asked: &Asked<'_>) -> bool {
 }
 
 /// One list of what the paths found, and what each gained from its neighbours.
-fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, HashMap<u32, f32>) {
+fn fuse(asked: &Asked<'_>, pursuit: &Pursuit) -> (Vec<Fused>, HashMap<u32, f32>) {
+    let Pursuit { paths, view, .. } = pursuit;
     if asked.terms.is_empty() && paths.dense.is_empty() && paths.graph.is_empty() {
         return (asked.newest(n_weighed(asked)), HashMap::new());
     }
@@ -331,7 +332,7 @@ fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, H
     let own = |it: u32| {
         let (book, number) = place(it);
         let allowed = asked.books[book].allowed.contains(number);
-        let view = view.filter(|_| allowed && rule == Rule::Scores)?;
+        let view = view.as_ref().filter(|_| allowed && rule == Rule::Scores)?;
         let dense = asked.measured(book, view, std::iter::once(number));
         let keyword = vec![Found { key: it, score: 0.0, place: 0.0 }];
         // Where the graph has spoken about others, its silence counts.
@@ -350,24 +351,30 @@ fn fuse(asked: &Asked<'_>, paths: &Paths, view: Option<&View>) -> (Vec<Fused>, H
 fn judge(asked: &Asked<'_>, found: &[Read], met: Met) -> Verdict {
     let without = &asked.question.without;
     let halved = without.has(Stage::Dense) || without.has(Stage::Keyword);
-    // The rule was fitted on cosines of the built-in model; another model's mean something else.
+    // Cosines of another model mean something else, and in few memories nothing can stand out.
     let foreign = matches!(asked.embeddings, Some(Embeddings::Provider(_)));
-    if asked.text.trim().is_empty() || without.has(Stage::Abstain) || halved || foreign {
+    let (crowding, n_vectors) = asked.crowd();
+    let unjudged = foreign && n_vectors < FEW_VECTORS;
+    if asked.text.trim().is_empty() || without.has(Stage::Abstain) || halved || unjudged {
         return Verdict::Open;
     }
     let cosine = |it: &Read| it.fused.trace(Path::Dense).map(|it| it.score);
-    let (crowding, n_vectors) = asked.crowd();
     #[expect(clippy::cast_possible_truncation, reason = "measures, for comparing")]
     let (mass, share) = (met.mass as f32, met.share as f32);
-    let cosine = found.iter().filter_map(cosine).reduce(f32::max);
-    let evidence = Evidence { cosine, share, mass, crowding, n_vectors };
+    let nearness = if foreign {
+        met.place.map(Nearness::Place)
+    } else {
+        found.iter().filter_map(cosine).reduce(f32::max).map(Nearness::Cosine)
+    };
+    let nearness = nearness.unwrap_or_default();
+    let evidence = Evidence { nearness, share, mass, crowding, n_vectors };
     // What has no vector yet can only be judged by its words.
     let by_words_alone = |it: &Read| {
         it.fused.trace(Path::Keyword).is_some() && it.fused.trace(Path::Dense).is_none()
     };
     match recall::judge(evidence) {
         Verdict::Nothing { .. } if found.iter().any(by_words_alone) => {
-            recall::judge(Evidence { cosine: None, ..evidence })
+            recall::judge(Evidence { nearness: Nearness::Unknown, ..evidence })
         }
         verdict => verdict,
     }
