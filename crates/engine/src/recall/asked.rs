@@ -220,21 +220,24 @@ impl Engine {
         paths.graph = self.graph_path(asked).await?;
         for ((at, book), hunt) in asked.books.iter().enumerate().zip(hunts) {
             let near = view.as_ref().map(|it| near(book, &it.vector)).unwrap_or_default();
+            // Measured while the words are looked for; what else is found, afterwards.
+            let seen = |numbers: HashSet<u32>| {
+                let view = view.as_ref().map(|it| asked.measured(at, it, numbers.into_iter()));
+                view.unwrap_or_default()
+            };
+            let mut dense = seen(near.iter().copied().collect());
             let matches = match hunt {
                 Some(hunt) => recall::best(hunt.await?, KEYWORD, &near),
                 None => Vec::new(),
             };
-            if let Some(view) = &view {
-                let held = matches.iter().map(|it| it.number);
-                let tied = paths.graph.iter().map(|it| place(it.key)).filter(|it| it.0 == at);
-                let numbers: HashSet<u32> =
-                    near.iter().copied().chain(held).chain(tied.map(|it| it.1)).collect();
-                let mut dense = asked.measured(at, view, numbers.into_iter());
-                if view.is_cut() {
-                    self.rescore(asked, at, view, &mut dense).await?;
-                }
-                paths.dense.extend(dense);
+            let held = matches.iter().map(|it| it.number);
+            let tied = paths.graph.iter().map(|it| place(it.key)).filter(|it| it.0 == at);
+            let others = held.chain(tied.map(|it| it.1));
+            dense.extend(seen(others.filter(|it| near.binary_search(it).is_err()).collect()));
+            if let Some(view) = view.as_ref().filter(|it| it.is_cut()) {
+                self.rescore(asked, at, view, &mut dense).await?;
             }
+            paths.dense.extend(dense);
             for it in matches {
                 met.mass = met.mass.max(it.mass);
                 met.share = met.share.max(it.share);

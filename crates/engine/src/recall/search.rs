@@ -20,7 +20,7 @@ use crate::{Engine, Error, Reach, Shown};
 
 /// How many of the fused candidates are read and weighed for each that is wanted, and for how many
 /// at least: trust and age move a memory by some places, not from the end to the beginning.
-const WEIGHED: usize = 4;
+const WEIGHED: usize = 3;
 const WANTED: usize = 10;
 /// From this share of recency on, in thousandths, it is worth asking how much files change.
 const COUNTS: u16 = 100;
