@@ -95,7 +95,7 @@ impl Sitting {
     }
 
     /// Whether a host said the very same a moment ago: it has two hooks of ours, and the other one was
-    /// answered.
+    /// answered. No two events of a host are told in the same words: each has an id or its time in it.
     pub(crate) fn hears_again(&self, message: &str) -> bool {
         let mut heard = lock(&self.heard);
         heard.retain(|it| it.1.elapsed() < MOMENT);

@@ -82,7 +82,7 @@ export const Waylore = async ({ directory }) => {
       const last = calls.at(-1)?.callID
       if (info?.role === "assistant" && last && !notes.has(last)) {
         const called = calls.map(({ tool, state }) => ({ tool, args: state.input }))
-        note(last, tell("step.end", info.sessionID, { calls: called }))
+        note(last, tell("step.end", info.sessionID, { callID: last, calls: called }))
       }
       for (const { callID, state } of messages.flatMap((it) => it.parts)) {
         const text = await notes.get(callID)
