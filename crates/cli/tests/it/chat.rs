@@ -125,6 +125,11 @@ pub(crate) fn question() -> Value {
     json!({ "query": "payment webhook arrives twice" })
 }
 
+/// A call of the tool that most hosts call so.
+pub(crate) fn bash(command: &str) -> (&'static str, Value) {
+    ("bash", json!({ "command": command, "description": "Run it" }))
+}
+
 /// A command that fails, and what ends that.
 pub(crate) const MISTAKE: &str = "git show --no-stat HEAD";
 pub(crate) const REMEDY: &str = "git show --stat HEAD";

@@ -3,11 +3,11 @@
 
 use std::fs;
 use std::path::PathBuf;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::git;
+use crate::chat::{self, COMMIT, MISTAKE, REMEDY};
 use crate::kit::{Desk, Said, finish, skip, workspace};
 use crate::server::{Reply, Seen, Server};
 
@@ -100,13 +100,11 @@ fn surround(desk: &Desk, host: &std::path::Path, command: &mut Command) {
 /// Runs one session; what the model was sent, request by request.
 fn session(desk: &Desk, host: &std::path::Path, prompt: &str, script: Script) -> Vec<String> {
     let server = model(script);
-    let mut command = Command::new("timeout");
+    let mut command = Command::new(host.join("codex"));
     surround(desk, host, &mut command);
     let address = format!("model_providers.here.base_url=\"{}/v1\"", server.url());
-    command.args(["120", "codex", "exec", "--json", "-c", &address, prompt]);
-    let output = command.stdin(Stdio::null()).output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout).into_owned();
-    assert!(output.status.success(), "{text}{}", String::from_utf8_lossy(&output.stderr));
+    command.args(["exec", "--json", "-c", &address, prompt]);
+    chat::run(command);
     let asked = server.seen().into_iter().filter(|it| it.body["input"].is_array());
     asked.map(|it| it.body["input"].to_string()).collect()
 }
@@ -126,10 +124,7 @@ fn what_one_session_learned_reaches_the_next_in_codex() {
         );
     };
     let desk = Desk::new();
-    fs::write(desk.project.join("greet.py"), "def greet():\n    return 'hello'\n").unwrap();
-    git(&desk, &["init", "-q"]);
-    git(&desk, &["add", "-A"]);
-    git(&desk, &["commit", "-qm", "init"]);
+    chat::repository(&desk);
     let config = desk.root.join(".codex/config.toml");
     fs::create_dir_all(config.parent().unwrap()).unwrap();
     fs::write(&config, THEIRS).unwrap();
@@ -153,9 +148,9 @@ fn what_one_session_learned_reaches_the_next_in_codex() {
         patch(
             "*** Begin Patch\n*** Update File: greet.py\n@@\n def greet():\n-    return 'hello'\n+    return 'hi'\n*** End Patch",
         ),
-        shell("git show --no-stat HEAD"),
-        shell("git show --stat HEAD"),
-        shell("git -c user.name=t -c user.email=t@t commit -qam 'say hi'"),
+        shell(MISTAKE),
+        shell(REMEDY),
+        shell(COMMIT),
     ];
     let asked = session(&desk, &host, "Please make greet.py say hi.", first);
     assert!(asked.iter().all(|it| !it.contains("waylore-notes")), "nothing is known yet");

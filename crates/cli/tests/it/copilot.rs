@@ -7,14 +7,10 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, text};
+use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, bash, text};
 use crate::kit::{Desk, skip};
 
 const SERVERS: &str = "{\n  \"mcpServers\": {\n    \"mine\": { \"type\": \"local\", \"command\": \"true\", \"args\": [], \"tools\": [] }\n  }\n}\n";
-
-fn bash(command: &str) -> (&'static str, Value) {
-    ("bash", json!({ "command": command, "description": "Run it" }))
-}
 
 fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
     let server = chat::model(script);

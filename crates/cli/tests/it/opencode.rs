@@ -7,7 +7,7 @@ use std::process::Command;
 
 use serde_json::{Value, json};
 
-use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, text};
+use crate::chat::{self, COMMIT, MISTAKE, REMEDY, Script, bash, text};
 use crate::kit::{Desk, skip};
 
 /// A person's settings, with a comment, a comma too many and a server of their own.
@@ -30,10 +30,6 @@ const SETTINGS: &str = r#"{
   "mcp": { "mine": { "type": "local", "command": ["mine"], "enabled": false } } /* mine */
 }
 "#;
-
-fn bash(command: &str) -> (&'static str, Value) {
-    ("bash", json!({ "command": command, "description": "Run it" }))
-}
 
 fn session(desk: &Desk, host: &Path, prompt: &str, script: Script) -> Vec<Value> {
     let server = chat::model(script);
