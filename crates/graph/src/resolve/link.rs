@@ -74,6 +74,7 @@ const COMMON: &[&str] = &[
     "clone", "into", "as_ref", "as_str", "len", "is_empty", "contains", "get_mut", "ok", "err", "and_then", "or_else",
     "unwrap_or", "to_string", "to_owned", "equals", "hashCode", "size", "isEmpty", "put", "containsKey", "stream", "build",
     "String", "Error", "Close", "Read", "Write", "Len", "Get", "Set", "Add", "on", "off", "emit", "once", "focus", "blur",
+    "drain", "retain", "truncate", "resize", "swap", "take", "entry", "lock", "borrow", "borrow_mut", "wake", "poll", "recv",
     "click", "scale", "rotate", "save", "restore", "stroke", "print", "println", "printf", "execute", "fetch", "load",
 ];
 

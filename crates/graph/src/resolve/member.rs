@@ -83,7 +83,14 @@ impl Resolver<'_> {
         left: u32,
     ) -> Found {
         let entry = self.lens.entry(at.file);
-        let own = entry.member(Some(at.def), name, want);
+        // A field of Rust is never called by its name; a variant of an enum is.
+        let is_callable = |it: &u32| {
+            let def = &entry.facts.defs[*it as usize];
+            !(want.is_called() && entry.facts.lang == crate::Lang::Rust)
+                || def.kind != crate::DefKind::Field
+                || def.flags.has(Flags::STATIC)
+        };
+        let own = entry.member(Some(at.def), name, want).filter(is_callable);
         // A member that is only announced here may be defined elsewhere, and what is called is a method
         // before it is a field of the same name.
         let may_be_other = |it: u32| {
