@@ -178,19 +178,13 @@ impl Resolver<'_> {
     fn lone_method(&self, here: &Here, term: u32, kind: RefKind) -> Option<(DefRef, How)> {
         let entry = self.lens.entry(here.file);
         let Term::Member(of, name) = entry.facts.terms[term as usize] else { return None };
+        // In Rust most methods of what is not known are the standard library's: of the guesses that
+        // were checked by hand more were wrong than right.
         if kind != RefKind::Call
+            || entry.facts.lang == crate::Lang::Rust
             || COMMON.contains(&self.word(entry, name))
             || self.word(entry, name).len() < 3
         {
-            return None;
-        }
-        // A Rust path that leads nowhere is somebody else's; only values have methods that are guessed.
-        let mut root = entry.facts.terms[of as usize];
-        while let Term::Member(of, _) = root {
-            root = entry.facts.terms[of as usize];
-        }
-        let is_path = matches!(root, Term::Name(_) | Term::Import(_) | Term::Implicit(..));
-        if entry.facts.lang == crate::Lang::Rust && is_path {
             return None;
         }
         // Something is known of the value, and it has no such member.
