@@ -156,6 +156,9 @@ fn render(out: &Output, map: &ModuleMap, tests: bool) {
     out.hint("`waylore map MODULE` says more about one");
 }
 
+/// What files are called that go by their folder's name.
+const NAMELESS: &[&str] = &["mod", "lib", "main", "index", "__init__"];
+
 fn line(it: &MappedModule, width: usize) -> String {
     let module = &it.module;
     let mut notes = vec![count(module.files.len(), "file", "files")];
@@ -168,13 +171,19 @@ fn line(it: &MappedModule, width: usize) -> String {
         format!("{} · ", visible(&module.name))
     };
     let said = if module.description.is_empty() {
-        let stems: Vec<&str> =
-            module.core.iter().take(3).map(|it| it.rsplit('/').next().unwrap_or(it)).collect();
-        format!("{DIM}{}{DIM:#}", stems.join(", "))
+        let core: Vec<&str> = module.core.iter().take(3).map(|it| known_as(it)).collect();
+        format!("{DIM}{}{DIM:#}", visible(&core.join(", ")))
     } else {
         visible(&module.description)
     };
     format!("{BOLD}{:<width$}{BOLD:#}  {name}{said}  {DIM}({}){DIM:#}", module.id, notes.join(", "))
+}
+
+/// A file by its name, with its folder where the name says nothing.
+fn known_as(path: &str) -> &str {
+    let from_end = |n: usize| path.rmatch_indices('/').nth(n).map_or(path, |it| &path[it.0 + 1..]);
+    let stem = from_end(0).split('.').next().unwrap_or_default();
+    from_end(usize::from(NAMELESS.contains(&stem)))
 }
 
 fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
@@ -206,5 +215,23 @@ fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
     }
     if it.n_memories > 0 {
         out.line(&format!("{:<13}{}", "remembered", count(it.n_memories, "memory", "memories")));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_file_without_a_name_of_its_own_goes_by_its_folder() {
+        for (path, said) in [
+            ("src/runtime/worker.rs", "worker.rs"),
+            ("src/runtime/mod.rs", "runtime/mod.rs"),
+            ("mod.rs", "mod.rs"),
+            ("a/__init__.py", "a/__init__.py"),
+            ("ui/index.test.ts", "ui/index.test.ts"),
+        ] {
+            assert_eq!(known_as(path), said);
+        }
     }
 }

@@ -153,7 +153,8 @@ pub fn tools(files: &[(String, String)], sources: &[&str]) -> Vec<Tool> {
         if files.iter().any(|it| own.iter().any(|own| it.1.contains(own))) {
             continue;
         }
-        if let Some((from, _)) = files.iter().find(|it| mentions(&it.0, &it.1, needle)) {
+        let mut ours = files.iter().filter(|it| !is_aside(&it.0));
+        if let Some((from, _)) = ours.find(|it| mentions(&it.0, &it.1, needle)) {
             add(&mut acc, *kind, (*label).to_owned(), from);
         }
     }
@@ -181,6 +182,13 @@ fn nearest<'a>(files: &'a [(String, String)], name: &str) -> Option<&'a (String,
         .filter(|it| it.0.rsplit('/').next() == Some(name))
         .min_by_key(|it| (it.0.matches('/').count(), &it.0))
         .filter(|it| it.0.matches('/').count() <= 2)
+}
+
+/// What lies in such a folder is not what the project is made with.
+fn is_aside(path: &str) -> bool {
+    const ASIDE: &[&str] =
+        &["example", "examples", "sample", "samples", "demo", "fixtures", "docs"];
+    path.split('/').any(|it| ASIDE.contains(&it))
 }
 
 fn is_workflow(path: &str) -> bool {
@@ -248,7 +256,7 @@ fn scripts(acc: &mut Vec<Tool>, files: &[(String, String)], from: &str, text: &s
 fn in_ci(acc: &mut Vec<Tool>, from: &str, text: &str) {
     for line in text.lines() {
         let line = line.trim().trim_start_matches("- ");
-        let line = line.strip_prefix("run:").unwrap_or(line).trim().trim_matches(['"', '\'']);
+        let line = line.strip_prefix("run:").unwrap_or(line).trim().trim_matches(['"', '\'', ';']);
         if line.contains('$') || line.ends_with([':', '\\', '|']) || line.len() > 100 {
             continue;
         }
@@ -372,6 +380,14 @@ mod tests {
             ]),
             ["build_tool pyproject", "test python -Wall tests/runtests.py -v2"]
         );
+    }
+
+    #[test]
+    fn a_command_ends_before_its_semicolon_and_examples_say_nothing_about_the_project() {
+        let ci = "      - run: |\n          mage -v check;\n";
+        let example = r#"{"dependencies":{"next":"15"}}"#;
+        let files = [(".github/workflows/t.yml", ci), ("examples/web/package.json", example)];
+        assert_eq!(told(&files), ["test mage -v check"]);
     }
 
     #[test]
