@@ -7,7 +7,7 @@ use std::process::Command;
 use engine::{FilePlace, HOSTS, Host};
 
 use crate::chat::text;
-use crate::kit::{Desk, binary, finish};
+use crate::kit::{Desk, copy_program, finish};
 
 /// The files of a host at this desk.
 fn files(desk: &Desk, host: &Host, project: bool) -> Vec<PathBuf> {
@@ -89,7 +89,7 @@ fn a_program_that_settings_would_not_know_again_is_not_put_there() {
     let desk = Desk::new();
     for (name, code) in [("wl", 2), ("waylore-next", 0)] {
         let program = desk.root.join(name);
-        fs::copy(binary(), &program).unwrap();
+        copy_program(&program);
         let mut command = Command::new(&program);
         desk.surround(&mut command);
         command.args(["connect", "claude-code", "--yes"]);

@@ -6,7 +6,9 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use crate::kit::{Desk, Said, binary, files, finish, has, id_of, is_root, record, skip, string};
+use crate::kit::{
+    Desk, Said, binary, copy_program, files, finish, has, id_of, is_root, record, skip, string,
+};
 
 /// The binary, run by somebody.
 type Run = dyn Fn(&[&str]) -> Said;
@@ -182,7 +184,7 @@ fn of_nobody(what: &str) -> Option<(Desk, Box<Run>)> {
     }
     // Where the binary was built, another user may not even look.
     let program = root.join("waylore");
-    fs::copy(binary(), &program).unwrap();
+    copy_program(&program);
     if is_root() {
         fs::set_permissions(&root, fs::Permissions::from_mode(0o755)).unwrap();
         for path in [&root, &project] {

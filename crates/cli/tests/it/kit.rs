@@ -30,6 +30,13 @@ pub(crate) fn binary() -> PathBuf {
     std::env::var_os("WAYLORE_BIN").map_or_else(|| env!("CARGO_BIN_EXE_waylore").into(), Into::into)
 }
 
+/// Puts the binary elsewhere, to be run there. Another process writes it: what this one has open for
+/// writing, a child of another test might hold, and a program that is written to cannot be run.
+pub(crate) fn copy_program(to: &Path) {
+    let copied = Command::new("cp").arg(binary()).arg(to).status().unwrap();
+    assert!(copied.success(), "{copied}");
+}
+
 impl Desk {
     pub(crate) fn new() -> Self {
         Self::at(tempfile::tempdir().unwrap())
