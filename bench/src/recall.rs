@@ -17,8 +17,6 @@ use crate::store::{NOW, fill, memory};
 use crate::table::{Row, row};
 
 const WORDS: u32 = 40;
-/// Ten memories each, among a hundred thousand.
-const FILES: u32 = 10_000;
 const VOCABULARY: f64 = 60_000.0;
 const AT_ONCE: u32 = 2_000;
 
@@ -58,6 +56,7 @@ fn measured(n: u32, goals: [&'static str; 3]) -> anyhow::Result<Vec<Row>> {
 /// A user's notebook with many memories.
 struct Hall {
     dir: tempfile::TempDir,
+    n_files: u32,
     engine: Engine,
     runtime: tokio::runtime::Runtime,
 }
@@ -65,11 +64,13 @@ struct Hall {
 impl Hall {
     fn new(n: u32) -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
+        // Ten memories each, of every type.
+        let n_files = n / 10 + 1;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
         let data = DataDir::new(dir.path());
         let store = Store::user(data.user(), None, NOW);
         for from in (0..n).step_by(AT_ONCE as usize) {
-            let memories = (from..n.min(from + AT_ONCE)).map(worded);
+            let memories = (from..n.min(from + AT_ONCE)).map(|it| worded(it, n_files));
             let ids = runtime.block_on(fill(&store, memories.collect()));
             runtime
                 .block_on(store.put_vectors(ids.into_iter().zip(from..).map(vectors).collect()))?;
@@ -87,7 +88,7 @@ impl Hall {
         std::fs::create_dir(&start)?;
         let engine = runtime.block_on(Engine::open(config, &start, NOW))?;
         runtime.block_on(engine.arrange())?;
-        Ok(Self { dir, engine, runtime })
+        Ok(Self { dir, n_files, engine, runtime })
     }
 
     fn wait<T>(&self, work: impl Future<Output = T>) -> T {
@@ -110,7 +111,8 @@ impl Hall {
 
     /// One of the files memories are about, some of which are warnings.
     fn touch(&self, round: usize) {
-        let file = ProjectPath::parse(&file(u32::try_from(round).unwrap_or(0))).expect("a path");
+        let file = ProjectPath::parse(&file(u32::try_from(round).unwrap_or(0), self.n_files))
+            .expect("a path");
         let warned = self.wait(self.engine.by_file(&[file], &HashSet::new()));
         assert!(!warned.expect("a file is looked up").is_empty(), "something warns");
     }
@@ -144,15 +146,15 @@ impl Hall {
 }
 
 /// A memory of forty words as language has them.
-fn worded(n: u32) -> Memory {
+fn worded(n: u32, n_files: u32) -> Memory {
     let words: Vec<String> = (0..WORDS).map(|at| word(hash(n, at))).collect();
     let content = words.join(" ");
-    let files = ProjectPath::parse(&file(n)).into_iter().collect();
+    let files = ProjectPath::parse(&file(n, n_files)).into_iter().collect();
     Memory { summary: content.chars().take(120).collect(), content, files, ..memory(n) }
 }
 
-fn file(n: u32) -> String {
-    format!("src/file{}.rs", n % FILES)
+fn file(n: u32, n_files: u32) -> String {
+    format!("src/file{}.rs", n % n_files)
 }
 
 /// A question of about twelve tokens, with one word that some memory holds.
