@@ -101,8 +101,7 @@ fn names(task: &str, module: &Module) -> bool {
 }
 
 fn about(module: &Module) -> String {
-    let short: String = module.description.chars().take(DESCRIBED).collect();
-    let short = short.split(". ").next().unwrap_or(&short).trim_end_matches('.');
+    let short = first_words(&module.description);
     // A description is whatever the repository says; one that gives agents orders is not passed on.
     let is_told = !short.is_empty() && promote::instruction_like(&module.description).is_none();
     let head = if is_told { format!(": {short}") } else { String::new() };
@@ -110,6 +109,16 @@ fn about(module: &Module) -> String {
     let place = |(what, path): (&str, Option<&String>)| Some(format!("; {what} {}", path?));
     let places: Vec<String> = places.into_iter().filter_map(place).collect();
     format!("`{}`{head}{}", module.name, places.concat())
+}
+
+/// The first sentence; a long one ends at a word, and says that it goes on.
+fn first_words(text: &str) -> String {
+    let sentence = text.split(". ").next().unwrap_or(text).trim().trim_end_matches('.');
+    let Some((limit, _)) = sentence.char_indices().nth(DESCRIBED) else {
+        return sentence.to_owned();
+    };
+    let whole = sentence[..limit].rsplit_once(' ').map_or(&sentence[..limit], |it| it.0);
+    format!("{} …", whole.trim_end_matches([',', ':', ';']))
 }
 
 #[cfg(test)]
@@ -143,6 +152,14 @@ mod tests {
             [module("crates/cli", 0), module("crates/store", 4), module("crates/graph", 2)];
         let tools = [tool(ToolKind::Test, "make test"), tool(ToolKind::Run, "make run")];
         lines(&modules, &tools, task).into_iter().map(|it| it.line).collect()
+    }
+
+    #[test]
+    fn a_long_description_ends_at_a_word() {
+        assert_eq!(first_words("Does this. And that."), "Does this");
+        let said = first_words(&"words, ".repeat(30));
+        assert!(said.ends_with("words …") && said.chars().count() <= DESCRIBED + 2, "{said}");
+        assert_eq!(first_words(&"ä".repeat(200)).chars().count(), DESCRIBED + 2);
     }
 
     #[test]
