@@ -95,7 +95,8 @@ impl Sitting {
     }
 
     /// Whether a host said the very same a moment ago: it has two hooks of ours, and the other one was
-    /// answered. No two events of a host are told in the same words: each has an id or its time in it.
+    /// answered. Events of a host are hardly ever told in the same words within that time: nearly all have an
+    /// id or their time in them.
     pub(crate) fn hears_again(&self, message: &str) -> bool {
         let mut heard = lock(&self.heard);
         heard.retain(|it| it.1.elapsed() < MOMENT);
