@@ -40,6 +40,34 @@ closed! {
     }
 }
 
+/// What the definitions at the top of a file join, so that others find them without knowing the file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Joins {
+    /// Nothing: a file is a module, and has to be named.
+    File,
+    /// Those of the other files in the folder.
+    Folder,
+    /// A namespace that the file names itself.
+    Named,
+    /// Those of all files.
+    All,
+}
+
+/// What a family of languages takes for granted about names.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ways {
+    pub(crate) joins: Joins,
+    /// Before the name of every open namespace, so that no two families share one.
+    pub(crate) prefix: &'static str,
+    /// What is made is always named by a type, never by a variable that holds one.
+    pub(crate) makes_by_types: bool,
+    /// A type is called to make an object of it.
+    pub(crate) calls_types: bool,
+    /// A value that nobody defines is the language's own, however it is written; elsewhere only one
+    /// that begins with a capital.
+    pub(crate) has_globals: bool,
+}
+
 /// Languages that can call one another directly.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) enum Family {
@@ -53,6 +81,36 @@ pub(crate) enum Family {
     Ruby,
     Php,
     Manifest,
+}
+
+impl Family {
+    #[rustfmt::skip]
+    pub(crate) const fn ways(self) -> Ways {
+        use Joins::{All, File, Folder, Named};
+        match self {
+            //                     joins   prefix    made by types, types called, globals
+            Self::Script   => ways(File,   "",       false,         false,        true),
+            Self::Python   => ways(File,   "",       false,         true,         true),
+            Self::Rust     => ways(File,   "",       true,          true,         false),
+            Self::Go       => ways(Folder, "go:",    true,          true,         true),
+            Self::Java     => ways(Named,  "java:",  true,          false,        true),
+            Self::C        => ways(All,    "c:",     true,          true,         false),
+            Self::CSharp   => ways(Named,  "cs:",    true,          true,         false),
+            Self::Ruby     => ways(All,    "ruby:",  false,         true,         false),
+            Self::Php      => ways(Named,  "php:",   false,         true,         false),
+            Self::Manifest => ways(File,   "",       false,         true,         false),
+        }
+    }
+}
+
+const fn ways(
+    joins: Joins,
+    prefix: &'static str,
+    makes_by_types: bool,
+    calls_types: bool,
+    has_globals: bool,
+) -> Ways {
+    Ways { joins, prefix, makes_by_types, calls_types, has_globals }
 }
 
 impl Lang {
@@ -74,14 +132,6 @@ impl Lang {
     /// Whether a name may be a type and, independently, a value.
     pub(crate) const fn keeps_types_apart(self) -> bool {
         matches!(self.family(), Family::Script)
-    }
-
-    /// Whether what is made is always named by a type, never by a variable that holds one.
-    pub(crate) const fn makes_by_types(self) -> bool {
-        matches!(
-            self.family(),
-            Family::Rust | Family::Go | Family::Java | Family::C | Family::CSharp
-        )
     }
 
     /// Whether methods of one name are told apart by the types of what they are given.
@@ -183,13 +233,16 @@ pub fn is_test_path(path: &str) -> bool {
         .split('/')
         .any(|it| matches!(it, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing"));
     let stem = name.split('.').next().unwrap_or(name);
+    let ending = name.rsplit_once('.').map_or("", |it| it.1);
     in_folder
         || name.contains(".test.")
         || name.contains(".spec.")
         || name.starts_with("test_")
-        || stem.ends_with("_test")
-        || stem.ends_with("_spec")
-        || (name.ends_with(".java")
-            && (stem.ends_with("Test") || stem.ends_with("Tests") || stem.ends_with("IT")))
-        || (name.ends_with(".cs") && (stem.ends_with("Test") || stem.ends_with("Tests")))
+        || TEST_STEMS.iter().any(|it| {
+            (it.0.is_empty() || it.0 == ending) && it.1.iter().any(|it| stem.ends_with(it))
+        })
 }
+
+/// How the stems of test files end, by the ending of the file; without one, in all languages.
+const TEST_STEMS: &[(&str, &[&str])] =
+    &[("", &["_test", "_spec"]), ("java", &["Test", "Tests", "IT"]), ("cs", &["Test", "Tests"])];

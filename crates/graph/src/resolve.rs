@@ -135,14 +135,15 @@ impl<'w> Resolver<'w> {
         }
         let entry = self.lens.entry(file);
         let text = self.text(module);
-        let res = match entry.facts.lang.family() {
+        let family = entry.facts.lang.family();
+        let res = match family {
             Family::Script => self.script_module(entry, text),
             Family::Python => self.python_module(entry, text),
             Family::Rust => self.rust_module(entry, text),
             Family::Go => self.go_module(entry, text),
-            Family::Java => Some(Place::Space(format!("java:{text}").into())),
-            Family::CSharp => Some(Place::Space(format!("cs:{text}").into())),
-            Family::Php => Some(Place::Space(format!("php:{text}").into())),
+            Family::Java | Family::CSharp | Family::Php => {
+                Some(Place::Space([family.ways().prefix, text].concat().into()))
+            }
             Family::C | Family::Ruby => self.relative_module(entry, text),
             Family::Manifest => None,
         };

@@ -6,7 +6,6 @@
 use std::rc::Rc;
 
 use super::{Here, Resolver, Value};
-use crate::lang::Family;
 use crate::world::{FileId, LIST, Name};
 
 /// Which type argument of a container is what it holds.
@@ -82,13 +81,8 @@ impl Resolver<'_> {
 
     /// Whether an unbound name is a value the language brings along.
     pub(super) fn is_global(&self, file: FileId, name: Name) -> bool {
-        let family = self.lens.entry(file).facts.lang.family();
-        let is_name = self.text(name).starts_with(|it: char| it.is_ascii_uppercase());
-        match family {
-            Family::Script | Family::Java => true,
-            Family::Python | Family::Go => true,
-            _ => is_name,
-        }
+        let ways = self.lens.entry(file).facts.lang.family().ways();
+        ways.has_globals || self.text(name).starts_with(|it: char| it.is_ascii_uppercase())
     }
 
     pub(super) fn element(&self, of: &Value) -> Value {

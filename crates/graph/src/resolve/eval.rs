@@ -4,7 +4,6 @@ use std::rc::Rc;
 
 use super::{Found, Here, How, Place, Resolver, Value};
 use crate::facts::{DefKind, Flags, Import, ImportKind, List, Term, TermId};
-use crate::lang::Family;
 use crate::world::{DefRef, FileId, Name, Want};
 
 impl Resolver<'_> {
@@ -268,10 +267,10 @@ impl Resolver<'_> {
             Value::Callable(def, env) => self.returned(def, env),
             Value::External => Value::External,
             // Where a type is called to make an object of it.
-            Value::Type(def, env) => match self.lens.entry(def.file).facts.lang.family() {
-                Family::Script | Family::Java => Value::Unknown,
-                _ => Value::Object(def, env),
-            },
+            Value::Type(def, env) => {
+                let ways = self.lens.entry(def.file).facts.lang.family().ways();
+                if ways.calls_types { Value::Object(def, env) } else { Value::Unknown }
+            }
             Value::Either(parts) => {
                 Value::either(parts.iter().map(|it| self.result_of(it.clone())))
             }

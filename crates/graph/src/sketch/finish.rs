@@ -193,7 +193,7 @@ impl Copy<'_, '_> {
         for it in &self.from.refs {
             let is_type = match it.kind {
                 RefKind::Type => true,
-                RefKind::New => self.from.lang.makes_by_types(),
+                RefKind::New => self.from.lang.family().ways().makes_by_types,
                 RefKind::Call | RefKind::Use => false,
             };
             let space = if is_type { Space::Type } else { Space::Value };

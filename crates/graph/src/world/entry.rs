@@ -3,7 +3,7 @@
 use super::names::hash;
 use super::{FileId, Key, Name, Names, Sought, key};
 use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Inside, Ref, Texts, Word};
-use crate::lang::Family;
+use crate::lang::{Family, Joins};
 use crate::precise::Precise;
 use crate::sketch::{ANY_NUMBER, index};
 
@@ -244,14 +244,12 @@ fn provides(
 
 /// The namespace that a file's top definitions join, when it is more than the file.
 fn open_space(path: &str, facts: &Facts) -> Option<String> {
-    let folder = || path.rsplit_once('/').map_or("", |it| it.0);
-    match facts.lang.family() {
-        Family::Go => Some(format!("go:{}", folder())),
-        Family::Java => Some(format!("java:{}", facts.space.map_or("", |it| facts.word(it)))),
-        Family::CSharp => Some(format!("cs:{}", facts.space.map_or("", |it| facts.word(it)))),
-        Family::Php => Some(format!("php:{}", facts.space.map_or("", |it| facts.word(it)))),
-        Family::C => Some("c:".to_owned()),
-        Family::Ruby => Some("ruby:".to_owned()),
-        Family::Script | Family::Python | Family::Rust | Family::Manifest => None,
-    }
+    let ways = facts.lang.family().ways();
+    let name = match ways.joins {
+        Joins::File => return None,
+        Joins::Folder => path.rsplit_once('/').map_or("", |it| it.0),
+        Joins::Named => facts.space.map_or("", |it| facts.word(it)),
+        Joins::All => "",
+    };
+    Some([ways.prefix, name].concat())
 }
