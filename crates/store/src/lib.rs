@@ -81,4 +81,4 @@ pub use projects::PlaceRow;
 pub use row::DamagedRow;
 pub use shown::ShownLog;
 pub use store::{Size, Store};
-pub use vectors::{Code, Embedding, Part};
+pub use vectors::{Code, Embedding, Part, Vectors};

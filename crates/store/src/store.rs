@@ -2,7 +2,6 @@
 
 mod upkeep;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::{Arc, OnceLock};
 
@@ -22,7 +21,7 @@ use crate::projects::{self, PlaceRow};
 use crate::query::Db;
 use crate::schema::{MEMORY, Schema, USER};
 use crate::site::Site;
-use crate::vectors::{self, Embedding, Part};
+use crate::vectors::{self, Embedding, Part, Vectors};
 use crate::worker::{Readers, Writer};
 use crate::{Error, apply, settings, stamp, witness};
 
@@ -215,12 +214,8 @@ impl Store {
         self.read(move |db| vectors::get(db, owner, &model)).await
     }
 
-    /// The same for several memories; those without any are left out.
-    pub async fn vectors_of(
-        &self,
-        owners: Vec<MemoryId>,
-        model: String,
-    ) -> Result<HashMap<MemoryId, Vec<Part>>, Error> {
+    /// The same for several memories; what is damaged is left out and named.
+    pub async fn vectors_of(&self, owners: Vec<MemoryId>, model: String) -> Result<Vectors, Error> {
         self.read(move |db| vectors::get_all(db, &owners, &model)).await
     }
 

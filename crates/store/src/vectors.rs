@@ -30,6 +30,15 @@ pub struct Part {
     pub code: Vec<i8>,
 }
 
+/// The vectors of several memories; those without any are left out.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Vectors {
+    pub of: HashMap<MemoryId, Vec<Part>>,
+    /// Those of which a part is not what was written. They are derived, so that nothing is lost with
+    /// them but what they would have said.
+    pub damaged: Vec<MemoryId>,
+}
+
 /// The code of one part of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Code {
@@ -100,6 +109,12 @@ pub(crate) fn outdated(before: &Memory, after: &Memory) -> bool {
 }
 
 pub(crate) fn get(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Part>, Error> {
+    let what = "a vector is not finite or has another length than it says".to_owned();
+    whole(db, owner, model)?.ok_or_else(|| Error::Damaged { path: db.path.clone(), what })
+}
+
+/// The vectors of a memory, unless one of them is damaged.
+fn whole(db: &Db, owner: MemoryId, model: &str) -> Result<Option<Vec<Part>>, Error> {
     let rows = db.select(&OF_OWNER, &[&owner.0.as_bytes().as_slice(), &model], |row| {
         let (dims, grain) = (row.get::<_, i64>(0)?, row.get::<_, String>(3)?);
         Ok((dims, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?, grain))
@@ -111,25 +126,20 @@ pub(crate) fn get(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Part>, Er
         let whole = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
         let grain = Grain::from_slug(&grain).filter(|_| whole);
         let Some(grain) = grain.filter(|_| values.iter().all(|it| it.is_finite())) else {
-            let what = "a vector is not finite or has another length than it says".to_owned();
-            return Err(Error::Damaged { path: db.path.clone(), what });
+            return Ok(None);
         };
         res.push(Part { grain, values, code: signed(code) });
     }
-    Ok(res)
+    Ok(Some(res))
 }
 
-/// The vectors of several memories; those without any are left out.
-pub(crate) fn get_all(
-    db: &Db,
-    owners: &[MemoryId],
-    model: &str,
-) -> Result<HashMap<MemoryId, Vec<Part>>, Error> {
-    let mut res = HashMap::new();
+pub(crate) fn get_all(db: &Db, owners: &[MemoryId], model: &str) -> Result<Vectors, Error> {
+    let mut res = Vectors::default();
     for owner in owners {
-        let parts = get(db, *owner, model)?;
-        if !parts.is_empty() {
-            res.insert(*owner, parts);
+        match whole(db, *owner, model)? {
+            Some(parts) if parts.is_empty() => {}
+            Some(parts) => drop(res.of.insert(*owner, parts)),
+            None => res.damaged.push(*owner),
         }
     }
     Ok(res)

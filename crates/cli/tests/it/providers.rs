@@ -9,7 +9,7 @@ use std::sync::{Arc, mpsc};
 
 use serde_json::Value;
 
-use crate::kit::{Desk, Said, finish, has, holding, id_of, record, skip, string};
+use crate::kit::{Desk, Said, files, finish, has, holding, id_of, record, skip, string};
 use crate::server::{Reply, Seen, Server, fine, topic, vectors};
 
 const KEY: &str = "wl-live-0123456789abcdef";
@@ -122,6 +122,42 @@ fn vectors_that_cannot_be_used_are_refused() {
         assert_eq!(without_vector(&desk), 1, "{why}");
         desk.run(&["config", "test-provider"]).ends(3, why);
     }
+}
+
+#[test]
+fn a_damaged_vector_costs_its_memory_the_exact_order_and_nothing_else() {
+    // More numbers than a code holds, so that the whole vectors decide.
+    let long = |seen: &Seen| {
+        let spread = |it: &Value| topic(it.as_str().unwrap_or_default()).repeat(96);
+        vectors(seen.body["input"].as_array().into_iter().flatten().map(spread).collect())
+    };
+    let (desk, server) = (Desk::new(), Server::start(long));
+    for text in [TOKENS, BUILDS] {
+        desk.remember(text);
+    }
+    use_provider(&desk, "embeddings", &server.url());
+    assert_eq!(desk.json(&["embed"])["done"], 2);
+    let asked = ["search", "when do access tokens expire"];
+    assert!(!desk.run(&asked).ends(0, "sound").err.contains("damaged"));
+    let start: Vec<u8> = topic(TOKENS).iter().flat_map(|it| unit(*it).to_le_bytes()).collect();
+    let hurt = [&f32::NAN.to_le_bytes()[..], &start[4..]].concat();
+    for file in files(&desk.root).iter().filter(|it| it.ends_with("memory.db")) {
+        let bytes = fs::read(file).unwrap();
+        if let Some(at) = bytes.windows(start.len()).position(|it| it == start) {
+            fs::write(file, [&bytes[..at], &hurt, &bytes[at + hurt.len()..]].concat()).unwrap();
+        }
+    }
+    let said = desk.run(&asked).ends(0, "the codes and the words are left");
+    assert!(said.err.contains("is damaged: it is placed by"), "{said:?}");
+    assert!(said.out.contains("Access tokens") && by_meaning(&search(&desk, asked[1])), "{said:?}");
+    let said = desk.run(&["context", "start", "--task", asked[1]]).ends(0, "contexts, too");
+    assert!(said.out.contains("Access tokens"), "{said:?}");
+}
+
+/// One of the numbers above as it is kept: every vector has the length one.
+#[expect(clippy::cast_possible_truncation, reason = "vectors are kept in single precision")]
+fn unit(value: f64) -> f32 {
+    (value / 96_f64.sqrt()) as f32
 }
 
 fn n_texts(seen: &Seen) -> usize {

@@ -48,6 +48,8 @@ pub(super) struct Pursuit {
     pub(super) paths: Paths,
     pub(super) met: Met,
     pub(super) view: Option<View>,
+    /// What was wrong on the way.
+    pub(super) notices: Vec<String>,
 }
 
 /// A candidate's key: its notebook and its number there.
@@ -216,7 +218,7 @@ impl Engine {
             hunts.push(hunt.map(|it| book.notebook.store.look(move |words| it.run(words))));
         }
         let view = vector.map(|it| asked.view(it));
-        let (mut paths, mut met) = (Paths::default(), Met::default());
+        let (mut paths, mut met, mut damaged) = (Paths::default(), Met::default(), Vec::new());
         paths.graph = self.graph_path(asked).await?;
         for ((at, book), hunt) in asked.books.iter().enumerate().zip(hunts) {
             let near = view.as_ref().map(|it| near(book, &it.vector)).unwrap_or_default();
@@ -235,7 +237,7 @@ impl Engine {
             let others = held.chain(tied.map(|it| it.1));
             dense.extend(seen(others.filter(|it| near.binary_search(it).is_err()).collect()));
             if let Some(view) = view.as_ref().filter(|it| it.is_cut()) {
-                self.rescore(asked, at, view, &mut dense).await?;
+                damaged.extend(self.rescore(asked, at, view, &mut dense).await?);
             }
             paths.dense.extend(dense);
             for it in matches {
@@ -252,18 +254,20 @@ impl Engine {
             list.sort_by(|a, b| b.score.total_cmp(&a.score).then(a.key.cmp(&b.key)));
         }
         met.place = paths.dense.iter().map(|it| it.place).reduce(f32::max);
-        Ok(Pursuit { paths, met, view })
+        let notices = without_vector(&damaged, "placed by what is known of it without");
+        Ok(Pursuit { paths, met, view, notices: notices.into_iter().collect() })
     }
 
-    /// Puts candidates in the order of their whole vectors, where their codes are only the beginning.
+    /// Puts candidates in the order of their whole vectors, where their codes are only the beginning;
+    /// says whose are damaged. Those keep the place that their codes give them.
     async fn rescore(
         &self,
         asked: &Asked<'_>,
         at: usize,
         view: &View,
         dense: &mut [Found],
-    ) -> Result<(), Error> {
-        let Some(embeddings) = &asked.embeddings else { return Ok(()) };
+    ) -> Result<Vec<MemoryId>, Error> {
+        let Some(embeddings) = &asked.embeddings else { return Ok(Vec::new()) };
         let book = &asked.books[at];
         let known: Vec<(u32, MemoryId)> = {
             let index = read(&book.index);
@@ -274,13 +278,13 @@ impl Engine {
         let ids: HashMap<u32, MemoryId> = known.into_iter().collect();
         let index = read(&book.index);
         recall::reorder(dense, |it| {
-            let parts = whole.get(ids.get(&it.key)?)?.iter().filter(|it| !it.values.is_empty());
+            let parts = whole.of.get(ids.get(&it.key)?)?.iter().filter(|it| !it.values.is_empty());
             let exact = parts.map(|it| dot(&it.values, &view.vector)).reduce(f32::max)?;
             // A sentence has a code only: what it was nearer than the whole, it stays.
             let (part, _) = index.codes.nearest_of(place(it.key).1, &view.head)?;
             Some(exact + (it.score - part))
         });
-        Ok(())
+        Ok(whole.damaged)
     }
 
     /// What does not count here, whatever the filter says: memories a person kept out of this
@@ -318,6 +322,16 @@ fn near(book: &Book, vector: &[f32]) -> Vec<u32> {
     res.sort_unstable();
     res.dedup();
     res
+}
+
+/// What is said of memories whose vectors are damaged, and what became of them.
+pub(super) fn without_vector(damaged: &[MemoryId], fate: &str) -> Option<String> {
+    let first = damaged.first()?;
+    let more = match damaged.len() - 1 {
+        0 => String::new(),
+        n => format!(" (and of {n} more)"),
+    };
+    Some(format!("the vector of memory #{}{more} is damaged: it is {fate}", first.short()))
 }
 
 /// The filter as the purpose allows it.

@@ -87,6 +87,7 @@ impl Engine {
         entries.sort_by(|a, b| by_score(&a.hit, &b.hit));
         let hits: Vec<Hit> = entries.iter().map(|it| it.hit.clone()).collect();
         let likeness = self.likeness(&hits).await?;
+        pool.notices.extend(likeness.notice());
         let mut groups = Vec::new();
         for entry in entries {
             if let Err((hit, of)) = join(&mut groups, entry, &likeness, &occasion.without) {

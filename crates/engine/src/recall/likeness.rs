@@ -10,6 +10,7 @@ use recall::dot;
 use store::Part;
 
 use super::ask::Hit;
+use super::asked::without_vector;
 use crate::{Engine, Error, Reach, Shown, models};
 
 /// How far below a duplicate two vectors may be for their texts to be worth comparing.
@@ -26,6 +27,8 @@ pub(super) enum Kinship {
 /// The vectors of some memories, and what counts as the same.
 pub(super) struct Likeness {
     vectors: HashMap<MemoryId, Vec<Part>>,
+    /// Whose vectors cannot be read: their words are compared.
+    damaged: Vec<MemoryId>,
     duplicate: f32,
 }
 
@@ -35,17 +38,24 @@ impl Engine {
         let embeddings = self.config.models.embeddings().await.ok();
         let model = embeddings.as_ref().map_or("", Embeddings::id);
         let duplicate = models::meaning(model).duplicate;
-        let mut vectors = HashMap::new();
+        let (mut vectors, mut damaged) = (HashMap::new(), Vec::new());
         for notebook in self.notebooks().into_iter().filter(|_| embeddings.is_some()) {
             let own = hits.iter().filter(|it| it.shown.reach == notebook.reach);
             let ids: Vec<MemoryId> = own.map(|it| it.shown.memory.id).collect();
-            vectors.extend(notebook.store.vectors_of(ids, model.to_owned()).await?);
+            let read = notebook.store.vectors_of(ids, model.to_owned()).await?;
+            vectors.extend(read.of);
+            damaged.extend(read.damaged);
         }
-        Ok(Likeness { vectors, duplicate })
+        Ok(Likeness { vectors, damaged, duplicate })
     }
 }
 
 impl Likeness {
+    /// What is to be said of those that were not compared by their vectors.
+    pub(super) fn notice(&self) -> Option<String> {
+        without_vector(&self.damaged, "compared by its words")
+    }
+
     /// From here on two memories are not both shown.
     pub(super) fn duplicate(&self) -> PerMille {
         thousandths(self.duplicate)

@@ -81,6 +81,7 @@ impl Engine {
             (fused, gains) = fuse(&asked, &pursuit);
             boosts = self.boost(&asked, &mut fused).await?;
             found = self.read_candidates(&asked, fused).await?;
+        asked.notices.append(&mut pursuit.notices);
             verdict = judge(&asked, &found, pursuit.met);
         }
         self.rerank(&mut asked, &mut found).await;

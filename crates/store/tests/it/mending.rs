@@ -3,7 +3,7 @@
 use rusqlite::{Connection, params};
 use waylore_store::{Error, Filter, Finding, Store};
 
-use crate::kit::{Bench, NOW, everything, full, id, memory, path};
+use crate::kit::{Bench, MODEL, NOW, everything, full, id, memory, path};
 
 /// Changes the closed database behind the store's back.
 fn tamper(bench: &Bench, sql: &str) {
@@ -68,6 +68,22 @@ fn damaged_counts_alone_cost_only_the_counts() {
     bench.wait(store.mend(NOW)).unwrap();
     let found = bench.wait(store.get(id(1))).unwrap().unwrap();
     assert_eq!((found.content.as_str(), found.counters.used_count), ("the only copy", 0));
+}
+
+#[test]
+fn a_damaged_vector_is_named_and_the_others_are_read() {
+    let bench = Bench::new();
+    let store = bench.open();
+    for n in 1..=3 {
+        bench.add(&store, n, "a wren");
+        bench.embed(&store, id(n), vec![1.0, 0.5], vec![64, 32]);
+    }
+    drop(store);
+    tamper(&bench, "UPDATE embeddings SET vector = x'0000c07f0000003f' WHERE n = 2");
+    let store = bench.open();
+    let read = bench.wait(store.vectors_of([1, 2, 3, 4].map(id).into(), MODEL.to_owned())).unwrap();
+    assert_eq!((read.of.len(), read.damaged), (2, vec![id(2)]));
+    assert!(bench.wait(store.vectors(id(2), MODEL.to_owned())).is_err(), "asked for by name");
 }
 
 /// Changes the last byte of one key in one index, which fits a page.
