@@ -43,7 +43,7 @@ pub use codes::{CodeError, Codes, StalePlan};
 pub use dot::dot;
 pub use exact::reorder;
 pub use fuse::{Found, Fused, Path, Paths, Rule, Trace, fuse, place_by_best};
-pub use lie::{Bearing, Lie, Prior};
+pub use lie::{Bearing, FEW_VECTORS, Lie, Prior};
 pub use lists::Plan;
 pub use nearest::{Near, nearest};
 pub use pack::{Brief, Item, Packed, PaidBy, Placed, Unpacked, pack};

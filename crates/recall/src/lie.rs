@@ -9,8 +9,10 @@ use crate::dot::dot;
 
 /// Rows that are looked at; more say the same.
 const ROWS: usize = 1_024;
-/// A notebook of this many rows is believed as much as what is known about the model.
-const FEW: f32 = 50.0;
+/// A notebook of this many vectors is believed as much as what is known about the model. Fewer of a
+/// model that nobody measured do not say what stands out.
+pub const FEW_VECTORS: u16 = 50;
+const FEW: f32 = FEW_VECTORS as f32;
 /// This many deviations make a place of one.
 pub(crate) const FAR: f32 = 5.0;
 /// One unrelated pair in a hundred is this many deviations above the average.

@@ -6,8 +6,8 @@ use std::time::Duration;
 use infer::Embeddings;
 use model::{Memory, MemoryId, RelationTarget, Timestamp};
 use recall::{
-    Candidate, Evidence, Found, Fused, LeftOut, Nearness, Path, Paths, Ranked, Rule, Stage,
-    Standing, Verdict, dates, neighbours,
+    Candidate, Evidence, FEW_VECTORS, Found, Fused, LeftOut, Nearness, Path, Paths, Ranked, Rule,
+    Stage, Standing, Verdict, dates, neighbours,
 };
 use store::Filter;
 
@@ -35,8 +35,6 @@ const GOOD: f32 = 0.5;
 const NEAREST: usize = 10;
 /// Beside the best, what is weaker than this is noise.
 const WEAK: f32 = 0.15;
-/// Fewer vectors than this by a model nobody measured do not say what stands out.
-const FEW_VECTORS: usize = 50;
 /// How many linked memories an answer pulls in.
 const PULLED: usize = 3;
 /// What a language model is told when it imagines an answer.
@@ -81,9 +79,9 @@ impl Engine {
             (fused, gains) = fuse(&asked, &pursuit);
             boosts = self.boost(&asked, &mut fused).await?;
             found = self.read_candidates(&asked, fused).await?;
-        asked.notices.append(&mut pursuit.notices);
             verdict = judge(&asked, &found, pursuit.met);
         }
+        asked.notices.append(&mut pursuit.notices);
         self.rerank(&mut asked, &mut found).await;
         let ranked = rank(&asked, &found, self.now);
         let mut res = Answer {
@@ -355,7 +353,7 @@ fn judge(asked: &Asked<'_>, found: &[Read], met: Met) -> Verdict {
     // Cosines of another model mean something else, and in few memories nothing can stand out.
     let foreign = matches!(asked.embeddings, Some(Embeddings::Provider(_)));
     let (crowding, n_vectors) = asked.crowd();
-    let unjudged = foreign && n_vectors < FEW_VECTORS;
+    let unjudged = foreign && n_vectors < usize::from(FEW_VECTORS);
     if asked.text.trim().is_empty() || without.has(Stage::Abstain) || halved || unjudged {
         return Verdict::Open;
     }
