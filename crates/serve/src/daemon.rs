@@ -20,7 +20,8 @@ use crate::wire::{Code, Failure, PROTOCOL, StatusWire};
 
 /// How long the ends of steps are collected before they are brought to the disk together.
 const GATHERED: Duration = Duration::from_millis(20);
-/// How long the model is kept ready after the last question.
+/// How long the model is kept ready after the last question, and the graph of a project after anything
+/// was asked there.
 const READY: Duration = Duration::from_mins(3);
 
 pub(crate) struct Daemon {
@@ -228,6 +229,7 @@ impl Daemon {
     /// Looks after itself; says whether it is time to end.
     pub(crate) fn look_around(&self) -> bool {
         self.shelf.close_quiet(self.config.quiet);
+        self.shelf.all().iter().filter(|it| it.quiet() > READY).for_each(|it| it.rest());
         self.sittings.forget_old(&self.shelf.all());
         let mut asked = lock(&self.counts.asked);
         if asked.is_some_and(|it| it.elapsed() > READY) {

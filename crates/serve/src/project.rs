@@ -113,8 +113,16 @@ impl Project {
         Ok(self.handle(config, Look::Lately).await)
     }
 
-    fn quiet(&self) -> Duration {
+    pub(crate) fn quiet(&self) -> Duration {
         lock(&self.used).elapsed()
+    }
+
+    /// Lets go of what is loaded again when it is asked for.
+    pub(crate) fn rest(&self) {
+        // Who is about to register the project is at work, not at rest.
+        if let Ok(engine) = self.engine.try_read() {
+            engine.release_graph();
+        }
     }
 }
 

@@ -185,6 +185,11 @@ impl Engine {
         Ok((atlas, Freshness { n_waiting, is_partial, changed: Vec::new() }))
     }
 
+    /// Lets go of the graph; the next question loads it again.
+    pub fn release_graph(&self) {
+        *lock(&self.charted) = None;
+    }
+
     /// Looks whether the files of an answer are still what they were.
     async fn check(
         &self,
