@@ -6,6 +6,8 @@ mod chat;
 mod kit;
 mod server;
 
+#[cfg(unix)]
+mod at_hand;
 mod beginning;
 mod carry;
 mod claude;
