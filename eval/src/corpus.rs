@@ -1,6 +1,7 @@
 //! The public corpora as what a user would have: memories with a date and a session, and questions
 //! with a moment they are asked at.
 
+use std::collections::HashMap;
 use std::path::Path;
 
 use model::Timestamp;
@@ -21,13 +22,20 @@ pub(crate) struct Doc {
     pub(crate) files: Vec<String>,
 }
 
-#[derive(Clone, Debug)]
+/// The tests that the tasks of Django changed, found in its history: `task commit file`, by tabs.
+const DJANGO_TESTS: &str = include_str!("../django-tests.tsv");
+
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Query {
     pub(crate) id: String,
     pub(crate) text: String,
     pub(crate) at: Timestamp,
-    /// Files at hand when it is asked.
-    pub(crate) files: Vec<String>,
+    /// The first file that the task will change, which may be at hand when it is asked.
+    pub(crate) file: Option<String>,
+    /// The first test that it will change.
+    pub(crate) test: Option<String>,
+    /// The documents that count, with what each is worth; empty where only the scorer knows.
+    pub(crate) gold: HashMap<String, f64>,
     /// It may be answered with this many documents, from the first: nothing that came later.
     pub(crate) known: usize,
 }
@@ -79,8 +87,8 @@ fn of_locomo(row: &Value) -> Corpus {
         id: text(&it["qid"]),
         text: text(&it["question"]),
         at: last,
-        files: Vec::new(),
         known: usize::MAX,
+        ..Query::default()
     };
     let queries = array(&row["questions"]).iter().map(query).collect();
     Corpus { docs, queries }
@@ -112,8 +120,8 @@ fn of_beam(row: &Value) -> Corpus {
         id: text(&it["qid"]),
         text: text(&it["question"]),
         at,
-        files: Vec::new(),
         known: usize::MAX,
+        ..Query::default()
     };
     let queries = array(&row["questions"]).iter().map(query).collect();
     Corpus { docs, queries }
@@ -131,8 +139,8 @@ fn cosqa(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
         id: text(&it["qid"]),
         text: text(&it["question"]),
         at,
-        files: Vec::new(),
         known: usize::MAX,
+        ..Query::default()
     };
     let docs = codes.iter().map(doc).collect();
     Ok(vec![Corpus { docs, queries: queries.iter().map(query).collect() }])
@@ -168,11 +176,24 @@ fn experience(folder: &Path, name: &str, said: &str, files: &str) -> anyhow::Res
         id: text(&it["id"]),
         text: text(&it["query"]),
         at: moment(&text(&it["start"])),
-        files: array(&it["files"]).iter().take(1).map(text).collect(),
+        file: array(&it[files]).first().map(text),
+        test: test_of(&text(&it["id"])),
+        gold: worth(&it["gold"]),
         known,
     };
     let queries = asked.map(query).collect();
     Ok(vec![Corpus { docs, queries }])
+}
+
+/// The test that a task changed, where it is known.
+fn test_of(task: &str) -> Option<String> {
+    let mut rows = DJANGO_TESTS.lines().map(|it| it.split('\t'));
+    rows.find_map(|mut it| (it.next() == Some(task)).then(|| it.nth(1).map(str::to_owned))?)
+}
+
+fn worth(gold: &Value) -> HashMap<String, f64> {
+    let gold = gold.as_object().into_iter().flatten();
+    gold.map(|(id, worth)| (id.clone(), worth.as_f64().unwrap_or_default())).collect()
 }
 
 fn longmemeval(folder: &Path) -> anyhow::Result<Vec<Corpus>> {
@@ -199,8 +220,8 @@ fn of_longmemeval(row: &Value) -> Corpus {
         id: text(&row["question_id"]),
         text: text(&row["question"]),
         at: moment(&text(&row["question_date"])),
-        files: Vec::new(),
         known: usize::MAX,
+        ..Query::default()
     };
     Corpus { docs, queries: vec![query] }
 }

@@ -13,6 +13,7 @@ mod corpus;
 mod data;
 mod errors;
 mod graph;
+mod halves;
 mod history;
 mod learning;
 mod prefetch;

@@ -20,7 +20,7 @@ use model::{
 use serde_json::{Value, json};
 
 use crate::corpus::{Corpus, Doc, Query, TASKS, Task};
-use crate::{data, report};
+use crate::{data, halves, report};
 
 /// Questions about things that no corpus speaks of.
 const UNRELATED: &str = include_str!("../unrelated.txt");
@@ -47,7 +47,7 @@ pub(crate) fn run(folder: &Path) -> anyhow::Result<()> {
         };
         let ground = Ground {
             repo: given("--repo").map(PathBuf::from),
-            at_hand: args.iter().any(|it| it == "--at-hand"),
+            at_hand: AtHand::parse(given("--at-hand").as_deref())?,
         };
         runtime.block_on(measure(folder, keep.as_deref(), task, &corpora, &runs, ground))?;
     }
@@ -84,6 +84,7 @@ async fn measure(
     let (mut n_unrelated, mut n_silent) = (0_u32, 0_u32);
     let (mut asked_margins, mut unrelated_margins) = (Vec::new(), Vec::new());
     let mut ranked: Vec<Vec<Value>> = vec![Vec::new(); runs.len()];
+    let mut halved: Vec<Vec<(usize, f64)>> = vec![Vec::new(); runs.len()];
     let (mut writing, mut asking, mut n_docs, mut n_queries) =
         (Duration::ZERO, Duration::ZERO, 0, 0);
     for (at, corpus) in corpora.iter().enumerate() {
@@ -100,15 +101,17 @@ async fn measure(
                 let (ids, verdict) = world.ask(query, without).await?;
                 asked_margins.extend(margin(verdict).filter(|_| without.0.is_empty()));
                 asking += started.elapsed();
+                if !query.gold.is_empty() {
+                    halved[run].push((halves::half(&query.id), halves::ndcg(&ids, &query.gold)));
+                }
                 ranked[run].push(json!({ "qid": query.id, "ranked": ids }));
                 n_queries += 1;
             }
         }
         for text in UNRELATED.lines().filter(|_| silence) {
             let at = corpus.queries.last().map_or(Timestamp(0), |it| it.at);
-            let files = Vec::new();
-            let query =
-                Query { id: String::new(), text: text.to_owned(), at, files, known: usize::MAX };
+            let (text, known) = (text.to_owned(), usize::MAX);
+            let query = Query { text, at, known, ..Query::default() };
             n_unrelated += 1;
             let (ids, verdict) = world.ask(&query, &Without::default()).await?;
             n_silent += u32::from(ids.is_empty());
@@ -133,7 +136,7 @@ async fn measure(
             quantile(&mut asked_margins, 0.1),
         );
     }
-    for (without, rows) in runs.iter().zip(ranked) {
+    for ((without, rows), halved) in runs.iter().zip(ranked).zip(halved) {
         let output =
             report::folder()?.join(format!("recall-{}.jsonl", task.name.replace(':', "-")));
         let lines: Vec<String> = rows.iter().map(|it| format!("{it}\n")).collect();
@@ -143,6 +146,10 @@ async fn measure(
         for (name, goal) in task.goals {
             let value = score["ALL"][*name].as_f64().unwrap_or_default();
             let _ = write!(line, "  {name} {value:.1} (goal {goal:.0})");
+        }
+        if !halved.is_empty() {
+            let [one, other] = halves::means(&halved);
+            let _ = write!(line, "  ndcg@10 of each half {one:.1} / {other:.1}");
         }
         let left_out: Vec<&str> = without.0.iter().map(|it| it.slug()).collect();
         println!(
@@ -161,15 +168,44 @@ async fn measure(
 #[derive(Clone)]
 struct Ground {
     repo: Option<PathBuf>,
-    /// The first file of a task is at hand when it is asked about.
-    at_hand: bool,
+    at_hand: AtHand,
+}
+
+/// What is at hand when a task is asked about.
+#[derive(Clone, Copy)]
+enum AtHand {
+    Nothing,
+    /// The first file it will change.
+    File,
+    /// The first test it will change.
+    Test,
+}
+
+impl AtHand {
+    fn parse(word: Option<&str>) -> anyhow::Result<Self> {
+        match word {
+            None => Ok(Self::Nothing),
+            Some("file") => Ok(Self::File),
+            Some("test") => Ok(Self::Test),
+            Some(other) => anyhow::bail!("at hand may be `file` or `test`, not `{other}`"),
+        }
+    }
+
+    fn of(self, query: &Query) -> Vec<ProjectPath> {
+        let file = match self {
+            Self::Nothing => None,
+            Self::File => query.file.as_ref(),
+            Self::Test => query.test.as_ref(),
+        };
+        file.and_then(|it| ProjectPath::parse(it).ok()).into_iter().collect()
+    }
 }
 
 /// A project that holds one corpus.
 struct World<'a> {
     corpus: &'a Corpus,
     engine: Engine,
-    at_hand: bool,
+    at_hand: AtHand,
     n_known: usize,
     /// Which documents a memory was made of: the same text twice is one memory.
     made_of: HashMap<MemoryId, Vec<String>>,
@@ -251,11 +287,6 @@ impl<'a> World<'a> {
         Ok(())
     }
 
-    fn files_at_hand(&self, query: &Query) -> Vec<ProjectPath> {
-        let files = query.files.iter().filter(|_| self.at_hand);
-        files.filter_map(|it| ProjectPath::parse(it).ok()).collect()
-    }
-
     async fn ask(
         &mut self,
         query: &Query,
@@ -264,7 +295,7 @@ impl<'a> World<'a> {
         self.engine.set_now(query.at);
         let question = Question {
             text: query.text.clone(),
-            files: self.files_at_hand(query),
+            files: self.at_hand.of(query),
             filter: Filter::standing(RANKED),
             reach: None,
             phase: None,

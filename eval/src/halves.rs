@@ -1,0 +1,54 @@
+//! The same questions in two halves: what is chosen on one is confirmed on the other.
+
+use std::collections::HashMap;
+
+/// Which half a question belongs to: whether the FNV-1a hash of its id has an odd number of ones.
+pub(crate) fn half(id: &str) -> usize {
+    let mix = |hash: u64, byte: u8| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3);
+    let hash = id.bytes().fold(0xcbf2_9ce4_8422_2325, mix);
+    usize::from(hash.count_ones() % 2 == 1)
+}
+
+/// nDCG@10 as the scorer of the data has it: documents are worth at most three.
+pub(crate) fn ndcg(ranked: &[String], gold: &HashMap<String, f64>) -> f64 {
+    let mut best: Vec<f64> = gold.values().map(|it| it.min(3.0)).collect();
+    best.sort_by(|a, b| b.total_cmp(a));
+    let gained = ranked.iter().map(|it| gold.get(it).map_or(0.0, |it| it.min(3.0)));
+    sum(gained) / sum(best.into_iter())
+}
+
+/// What each of the first ten is worth at its place.
+fn sum(worth: impl Iterator<Item = f64>) -> f64 {
+    worth.take(10).zip(2_u32..).map(|(it, place)| it / f64::from(place).log2()).sum()
+}
+
+/// The means of both halves, in percent.
+pub(crate) fn means(scores: &[(usize, f64)]) -> [f64; 2] {
+    [0, 1].map(|half| {
+        let own: Vec<f64> = scores.iter().filter(|it| it.0 == half).map(|it| it.1).collect();
+        100.0 * own.iter().sum::<f64>() / own.len().max(1) as f64
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_order_of_the_worth_is_the_best() {
+        let gold = HashMap::from([("a".to_owned(), 1.0), ("b".to_owned(), 5.0)]);
+        let ranked = |it: &str| it.split(' ').map(str::to_owned).collect::<Vec<_>>();
+        assert!((ndcg(&ranked("b a x"), &gold) - 1.0).abs() < 1e-9);
+        let (worse, best) = (1.0 + 3.0 / 3_f64.log2(), 3.0 + 1.0 / 3_f64.log2());
+        assert!((ndcg(&ranked("a b x"), &gold) - worse / best).abs() < 1e-9);
+        assert!(ndcg(&ranked("x y z"), &gold).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_question_stays_in_its_half() {
+        let halves: Vec<usize> =
+            ["django__django-11999", "django__django-12143", "q1"].map(half).into();
+        assert_eq!(halves, [0, 0, 1]);
+        assert_eq!(means(&[(0, 1.0), (1, 0.5), (0, 0.0)]), [50.0, 50.0]);
+    }
+}
