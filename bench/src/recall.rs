@@ -4,13 +4,15 @@
 //! Texts have words as language has them, few of them often and most of them rarely. Vectors are
 //! made up, in clusters; what they mean does not matter here. The question is embedded for real.
 
+mod code;
+
 use std::collections::HashSet;
 use std::future::Future;
 
-use engine::{Config, Engine, Filter, Models, Purpose, Question, Without};
+use engine::{Config, Engine, Filter, Models, Progress, Purpose, Question, Reach, Without};
 use infer::{DIMS, MODEL_ID, encode_i8};
 use model::{Grain, Memory, MemoryId, ProjectPath};
-use store::{DataDir, Embedding, Part, Store};
+use store::{DataDir, Embedding, Part};
 
 use crate::clock::{Times, show, times};
 use crate::store::{NOW, fill, memory};
@@ -19,10 +21,14 @@ use crate::table::{Row, row};
 const WORDS: u32 = 40;
 const VOCABULARY: f64 = 60_000.0;
 const AT_ONCE: u32 = 2_000;
+/// As many as a session's search looks around in.
+const AT_HAND: u32 = 8;
 
 pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
     let mut res = measured(10_000, ["p50 < 10 ms, p99 < 25 ms", "p50 < 1 ms", ""])?;
+    res.extend(beside_code(10_000, "p50 < 10 ms, p99 < 25 ms")?);
     res.extend(measured(100_000, ["", "p50 < 4 ms, ≥ 20 × faster", "p50 < 0.2 ms"])?);
+    res.extend(beside_code(100_000, "")?);
     Ok(res)
 }
 
@@ -31,7 +37,7 @@ pub(crate) fn run_million() -> anyhow::Result<Vec<Row>> {
 }
 
 fn measured(n: u32, goals: [&'static str; 3]) -> anyhow::Result<Vec<Row>> {
-    let hall = Hall::new(n)?;
+    let hall = Hall::new(n, Reach::User)?;
     let baseline = hall.baseline(if n > 10_000 { 10 } else { 40 })?;
     let whole = times(200, |round| hall.ask(&sentence(round)));
     // The vector of a question that was asked before is known.
@@ -53,7 +59,40 @@ fn measured(n: u32, goals: [&'static str; 3]) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// A user's notebook with many memories.
+/// The same with files at hand, in a project whose code and history are read: neighbouring files come
+/// in, by the third path and by the boost. Beside it the same memories and files without an index.
+fn beside_code(n: u32, goal: &'static str) -> anyhow::Result<Vec<Row>> {
+    let mut hall = Hall::new(n, Reach::Project)?;
+    let ask = |hall: &Hall| {
+        let embedded = times(200, |round| hall.ask_at(&sentence(round), hall.at_hand(round)));
+        let again = times(200, |round| hall.ask_at(&question(round % 20), hall.at_hand(round)));
+        (embedded, again)
+    };
+    let without = ask(&hall);
+    hall.read_code()?;
+    let with = ask(&hall);
+    let beside = |it: &Times, other: &Times| {
+        let ratio = it.p99().as_secs_f64() / other.p99().as_secs_f64();
+        format!("no index: {}; p99 {} ({ratio:.1} ×)", it.against(other), show(other.p99()))
+    };
+    let what = format!("{AT_HAND} files at hand, {} files indexed, {n} memories", hall.n_files);
+    Ok(vec![
+        row(
+            format!("search, question embedded, {what}"),
+            with.0.both(),
+            goal,
+            beside(&with.0, &without.0),
+        ),
+        row(
+            format!("retrieval without the embedding, {what}"),
+            with.1.both(),
+            "",
+            beside(&with.1, &without.1),
+        ),
+    ])
+}
+
+/// A notebook with many memories, a user's or a project's.
 struct Hall {
     dir: tempfile::TempDir,
     n_files: u32,
@@ -62,20 +101,11 @@ struct Hall {
 }
 
 impl Hall {
-    fn new(n: u32) -> anyhow::Result<Self> {
+    fn new(n: u32, reach: Reach) -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
         // Ten memories each, of every type.
         let n_files = n / 10 + 1;
         let runtime = tokio::runtime::Builder::new_current_thread().build()?;
-        let data = DataDir::new(dir.path());
-        let store = Store::user(data.user(), None, NOW);
-        for from in (0..n).step_by(AT_ONCE as usize) {
-            let memories = (from..n.min(from + AT_ONCE)).map(|it| worded(it, n_files));
-            let ids = runtime.block_on(fill(&store, memories.collect()));
-            runtime
-                .block_on(store.put_vectors(ids.into_iter().zip(from..).map(vectors).collect()))?;
-        }
-        drop(store);
         let config = Config {
             data: dir.path().to_owned(),
             key: None,
@@ -86,19 +116,52 @@ impl Hall {
         };
         let start = dir.path().join("elsewhere");
         std::fs::create_dir(&start)?;
-        let engine = runtime.block_on(Engine::open(config, &start, NOW))?;
+        if reach == Reach::Project {
+            code::write(&start, n_files)?;
+        }
+        let mut engine = runtime.block_on(Engine::open(config, &start, NOW))?;
+        let notebook = runtime.block_on(engine.notebook(reach))?;
+        for from in (0..n).step_by(AT_ONCE as usize) {
+            let project = notebook.project;
+            let memory = |it| Memory { project, ..worded(it, n_files) };
+            let memories = (from..n.min(from + AT_ONCE)).map(memory);
+            let ids = runtime.block_on(fill(&notebook.store, memories.collect()));
+            let embedded = ids.into_iter().zip(from..).map(vectors).collect();
+            runtime.block_on(notebook.store.put_vectors(embedded))?;
+        }
         runtime.block_on(engine.arrange())?;
         Ok(Self { dir, n_files, engine, runtime })
+    }
+
+    /// Reads the code and the history of the project.
+    fn read_code(&mut self) -> anyhow::Result<()> {
+        let progress = Progress::default();
+        self.runtime.block_on(self.engine.index_code(&progress, 2))?;
+        self.runtime.block_on(self.engine.index_history(&progress))?;
+        let (around, _) = self.wait(self.engine.neighbours(&[file(7, self.n_files)]))?;
+        anyhow::ensure!(around.len() >= code::CALLED, "files are next to one another");
+        Ok(())
     }
 
     fn wait<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
+    /// The files that somebody has open: one thing leads to another.
+    fn at_hand(&self, round: usize) -> Vec<ProjectPath> {
+        let first = u32::try_from(round).unwrap_or(0) * 61;
+        let files = (first..first + AT_HAND).map(|it| file(it, self.n_files));
+        files.filter_map(|it| ProjectPath::parse(&it).ok()).collect()
+    }
+
     fn ask(&self, text: &str) {
+        self.ask_at(text, Vec::new());
+    }
+
+    fn ask_at(&self, text: &str, files: Vec<ProjectPath>) {
         let question = Question {
             text: text.to_owned(),
-            files: Vec::new(),
+            files,
             filter: Filter::standing(10),
             reach: None,
             phase: None,
