@@ -223,6 +223,7 @@ pub enum Term {
     New(TermId),
     /// One of what a container holds.
     Element(TermId),
+    /// What is waited for; in C++, what a pointer points to.
     Await(TermId),
     /// A container of such values.
     Many(TermId),

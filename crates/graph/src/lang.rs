@@ -7,7 +7,7 @@
 mod grammar;
 mod go;
 mod java;
-mod plain;
+pub(crate) mod plain;
 mod python;
 mod rust;
 mod typescript;
@@ -136,7 +136,7 @@ impl Lang {
 
     /// Whether methods of one name are told apart by the types of what they are given.
     pub(crate) const fn tells_by_types(self) -> bool {
-        matches!(self, Self::Java)
+        matches!(self, Self::Java | Self::Cpp)
     }
 
     pub(crate) const fn is_by_indentation(self) -> bool {

@@ -6,6 +6,7 @@
 //! a missing edge is better than a wrong one.
 
 mod builtin;
+mod c;
 mod code;
 mod eval;
 mod go;
@@ -144,7 +145,8 @@ impl<'w> Resolver<'w> {
             Family::Java | Family::CSharp | Family::Php => {
                 Some(Place::Space([family.ways().prefix, text].concat().into()))
             }
-            Family::C | Family::Ruby => self.relative_module(entry, text),
+            Family::C => self.c_module(entry, text),
+            Family::Ruby => self.relative_module(entry, text),
             Family::Manifest => None,
         };
         self.modules.borrow_mut().insert((file, module), res.clone());
@@ -159,7 +161,8 @@ impl<'w> Resolver<'w> {
             Family::Rust => self.rust_name(file, within, name, want),
             Family::Go => self.go_name(file, name, want),
             Family::Java | Family::CSharp | Family::Php => self.java_name(file, name, want),
-            Family::C | Family::Ruby => self.open_name(file, name, want),
+            Family::C => self.c_name(file, within, name, want),
+            Family::Ruby => self.open_name(file, name, want),
         }
     }
 
@@ -184,10 +187,17 @@ impl<'w> Resolver<'w> {
         if entry.facts.lang.family() == Family::Rust {
             return self.rust_member(def.file, Some(def.def), name, want);
         }
-        match entry.member(Some(def.def), name, want) {
+        let shared = match entry.facts.lang.family() {
+            Family::C => {
+                let space = self.c_space(def.file, Some(def.def));
+                self.in_space(&space, name, want, Some(def.file))
+            }
+            _ => Found::Nothing,
+        };
+        shared.or_else(|| match entry.member(Some(def.def), name, want) {
             Some(it) => Found::def(def.file, it, How::Import),
             None => Found::Nothing,
-        }
+        })
     }
 
     fn top_of(&self, file: FileId, name: Name, want: Want) -> Found {

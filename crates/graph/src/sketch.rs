@@ -253,6 +253,12 @@ impl<'s> Sketch<'s> {
         self.open.iter().rev().find(is_type).copied()
     }
 
+    /// The innermost module around it.
+    pub(crate) fn module(&self) -> Option<u32> {
+        let is_module = |it: &&u32| self.defs[**it as usize].kind == DefKind::Module;
+        self.open.iter().rev().find(is_module).copied()
+    }
+
     /// Whether the place is inside something that runs, where a variable is nobody else's business.
     pub(crate) fn is_inside_function(&self) -> bool {
         !self.returns.is_empty()

@@ -37,8 +37,18 @@ impl Atlas {
         }
         match self.named(text, None) {
             found if found.is_empty() => Target::Nothing,
-            found => Target::Found(found),
+            found => Target::Found(self.without_prototypes(found)),
         }
+    }
+
+    /// A prototype and its definition are one thing with one name.
+    fn without_prototypes(&self, mut found: Vec<NodeId>) -> Vec<NodeId> {
+        let all = found.clone();
+        found.retain(|node| {
+            let defined = self.into(*node).iter().filter(|it| self.announces(it, *node));
+            defined.into_iter().all(|it| !all.contains(&it.node))
+        });
+        found
     }
 
     fn file(&self, path: &str) -> Option<usize> {

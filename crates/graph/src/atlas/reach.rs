@@ -62,8 +62,10 @@ impl Atlas {
         // A call to what a method overrides may end in the method.
         let mut seeds = whole.clone();
         for node in &whole {
-            let above = self.out(*node).iter().filter(|it| it.kind == EdgeKind::Overrides);
-            seeds.extend(above.map(|it| it.node));
+            let stands_in = |it: &&Arc| it.kind == EdgeKind::Overrides || self.announces(it, *node);
+            seeds.extend(self.out(*node).iter().filter(stands_in).map(|it| it.node));
+            let defined = self.into(*node).iter().filter(|it| self.announces(it, *node));
+            seeds.extend(defined.map(|it| it.node));
         }
         let by_file = start.iter().any(|it| self.symbol_is_file(*it));
         self.spread(
@@ -86,6 +88,17 @@ impl Atlas {
             |node| self.out(node),
             |arc| by_file || !matches!(arc.kind, EdgeKind::Imports | EdgeKind::ImportsSymbol),
         )
+    }
+
+    /// Whether an edge joins a prototype and its definition: a call of one is a call of the other.
+    pub(super) fn announces(&self, arc: &Arc, node: NodeId) -> bool {
+        arc.kind == EdgeKind::Implements && self.is_callable(arc.node) && self.is_callable(node)
+    }
+
+    fn is_callable(&self, node: NodeId) -> bool {
+        let sheet = self.sheet(node);
+        let def = node.checked_sub(sheet.first + 1);
+        def.is_some_and(|it| sheet.outline.defs[it as usize].kind.is_callable())
     }
 
     fn symbol_is_file(&self, node: NodeId) -> bool {

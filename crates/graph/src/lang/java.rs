@@ -78,12 +78,14 @@ struct Java<'a, 's> {
     /// What a lambda's parameter is, by the id of its node.
     contexts: HashMap<usize, TermId, FastHasher>,
     spoken: Option<usize>,
+    /// How deep in a type the walk is.
+    n_types: u32,
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
     let Some(tree) = GRAMMAR.parse(sketch.source) else { return };
     let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-    Java { w, contexts: HashMap::default(), spoken: None }.visit(&mut tree.walk());
+    Java { w, contexts: HashMap::default(), spoken: None, n_types: 0 }.visit(&mut tree.walk());
 }
 
 steps!(Java);

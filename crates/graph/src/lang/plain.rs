@@ -3,6 +3,9 @@
 //! They get definitions, imports, calls, bases, and the declared types of variables, parameters and
 //! fields. What a call returns is followed only where it is declared.
 
+pub(crate) mod c;
+mod function;
+mod macros;
 mod term;
 
 use tree_sitter::{Node, Parser, TreeCursor};
@@ -16,6 +19,12 @@ struct Plain<'a, 's> {
     s: &'a mut Sketch<'s>,
     depth: u32,
     spoken: Option<usize>,
+    /// How deep in a type the walk is.
+    n_types: u32,
+    /// How many namespaces without a name are around.
+    n_hidden: u32,
+    /// The method around that stands outside its type, and that type.
+    outside: Option<(u32, TermId)>,
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
@@ -23,8 +32,12 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     let Some(()) = sketch.lang.grammar().and_then(|it| parser.set_language(&it).ok()) else {
         return;
     };
-    let Some(tree) = parser.parse(sketch.source, None) else { return };
-    Plain { s: sketch, depth: 0, spoken: None }.visit(&mut tree.walk());
+    let is_c = matches!(sketch.lang, Lang::C | Lang::Cpp);
+    let blanked = is_c.then(|| macros::without(sketch.source)).flatten();
+    let text = blanked.as_deref().unwrap_or(sketch.source);
+    let Some(tree) = parser.parse(text, None) else { return };
+    Plain { s: sketch, depth: 0, spoken: None, n_types: 0, n_hidden: 0, outside: None }
+        .visit(&mut tree.walk());
 }
 
 fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {
@@ -56,6 +69,7 @@ impl<'s> Plain<'_, 's> {
     fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
         match node.kind() {
+            kind if self.is_c() && self.visit_c(cursor, node, kind) => {}
             "comment" => self.s.comment(node),
             "string_literal"
             | "string"
@@ -69,7 +83,6 @@ impl<'s> Plain<'_, 's> {
             }
             "identifier" | "constant" => self.mention(node),
             "type_identifier" | "named_type" => self.mention_type(node),
-            "preproc_include" => self.include(node),
             "using_directive" => self.using(node),
             "namespace_use_clause" => self.use_clause(node),
             "namespace_declaration" | "file_scoped_namespace_declaration" => {
@@ -81,8 +94,6 @@ impl<'s> Plain<'_, 's> {
                 self.s.space = name.map(|it| self.s.word(&it));
                 self.inside(cursor);
             }
-            // A C++ namespace adds to what all files share; its name is left out.
-            "namespace_definition" => self.inside(cursor),
             "module" if self.s.lang == Lang::Ruby && field(node, "name").is_some() => {
                 self.class(cursor, node, DefKind::Module);
             }
@@ -111,13 +122,17 @@ impl<'s> Plain<'_, 's> {
             | "method"
             | "singleton_method"
             | "local_function_statement" => self.function(cursor, node),
-            "declaration" | "field_declaration" => self.declaration(cursor, node),
             "variable_declaration" => self.variables(cursor, node),
             "property_declaration" => self.property(cursor, node),
             "assignment" | "assignment_expression" => self.assignment(cursor, node),
+            "block" | "for_statement" | "catch_clause" if self.s.lang == Lang::CSharp => {
+                self.block(cursor);
+            }
             "foreach_statement" => {
+                self.s.enter(ScopeKind::Block);
                 self.bind_each(node);
                 self.inside(cursor);
+                self.s.leave();
             }
             "call_expression" | "invocation_expression" | "function_call_expression" => {
                 if let Some(callee) = field(node, "function") {
@@ -140,11 +155,20 @@ impl<'s> Plain<'_, 's> {
             }
             "member_access_expression"
             | "field_expression"
-            | "qualified_identifier"
             | "qualified_name"
             | "scope_resolution" => self.first_only(cursor),
             _ => self.inside(cursor),
         }
+    }
+
+    fn is_c(&self) -> bool {
+        matches!(self.s.lang, Lang::C | Lang::Cpp)
+    }
+
+    fn block(&mut self, cursor: &mut TreeCursor<'_>) {
+        self.s.enter(ScopeKind::Block);
+        self.inside(cursor);
+        self.s.leave();
     }
 
     fn mention(&mut self, node: Node<'_>) {
@@ -167,10 +191,15 @@ impl<'s> Plain<'_, 's> {
     fn refer_to(&mut self, callee: Node<'_>, kind: RefKind, call: Node<'_>) {
         let at = match callee.kind() {
             "identifier" | "type_identifier" | "name" | "constant" => callee,
-            "field_expression" => field(callee, "field").unwrap_or(callee),
-            "member_access_expression" | "qualified_identifier" => {
-                field(callee, "name").unwrap_or(callee)
+            "field_expression" => {
+                let name = field(callee, "field").unwrap_or(callee);
+                field(name, "name").unwrap_or(name)
             }
+            "qualified_identifier" => {
+                let (_, name) = self.owner(callee);
+                field(name, "name").unwrap_or(name)
+            }
+            "member_access_expression" => field(callee, "name").unwrap_or(callee),
             "qualified_name" => children(callee).last().unwrap_or(callee),
             "generic_name" | "template_function" | "template_type" => {
                 callee.named_child(0).unwrap_or(callee)
@@ -187,12 +216,21 @@ impl<'s> Plain<'_, 's> {
         } else {
             self.term(callee)
         };
-        let n_args = field(call, "arguments").map_or(0, |it| children(it).count());
+        let arguments = field(call, "arguments");
+        if self.s.lang.tells_by_types() && kind == RefKind::Call {
+            let given: Vec<TermId> = given(arguments).map(|it| self.term(it)).collect();
+            return self.s.refer_with(term, at, &given);
+        }
+        let n_args = given(arguments).count();
         self.s.refer(kind, term, at, u8::try_from(n_args).unwrap_or(ANY_NUMBER));
     }
 
     /// A name that is called by itself: a local, a member of the type around, or a function.
     fn bare(&mut self, text: &'s str) -> TermId {
+        if let Some((method, _)) = self.outside {
+            let word = self.s.word(text);
+            return self.s.term(Term::Implicit(method, word));
+        }
         if self.s.lang == Lang::C || self.s.class().is_none() {
             self.s.free(text)
         } else {
@@ -308,14 +346,17 @@ impl<'s> Plain<'_, 's> {
             }
             _ => self.s.word_of(name),
         };
-        let def = self.s.define(kind, word, name, node, Flags::EXPORTED);
+        let def = self.s.define(kind, word, name, node, self.seen());
         self.s.bind(word, Bound::Def(def));
         self.s.set_body(def, field(node, "body"));
         self.spoken = Some(name.id());
-        self.bases(node, def);
+        let outside = self.outside.take();
         self.s.open(def);
         self.s.enter(ScopeKind::Members(def));
+        self.template_names(node, def);
+        self.bases(node, def);
         self.inside(cursor);
+        self.outside = outside;
         self.s.leave();
         self.s.close();
     }
@@ -343,142 +384,15 @@ impl<'s> Plain<'_, 's> {
         let text = self.s.text(name).trim_start_matches(['$', '@']);
         let word = self.s.word(text);
         let kind = if self.s.class().is_some() { DefKind::Field } else { DefKind::Variable };
-        let def = self.s.define(kind, word, name, node, Flags::default());
+        let is_private =
+            kind == DefKind::Variable && self.is_c() && (self.n_hidden > 0 || self.is_static(node));
+        let flags = Flags::default().when(is_private, Flags::PRIVATE);
+        let def = self.s.define(kind, word, name, node, flags);
         self.s.def(def).declared = declared.filter(|it| *it != Sketch::UNKNOWN);
         self.spoken = Some(name.id());
         if kind == DefKind::Variable {
             self.s.bind(word, Bound::Def(def));
         }
-    }
-
-    fn function(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let declarator = field(node, "declarator");
-        let (name, _) = match declarator {
-            Some(it) => heart(it),
-            None => (field(node, "name"), true),
-        };
-        let Some(mut name) = name else { return self.inside(cursor) };
-        let mut owner = None;
-        if name.kind() == "qualified_identifier" {
-            // `void Server::run() {}` belongs to `Server`.
-            owner = field(name, "scope").map(|it| {
-                let text = self.s.text(it);
-                self.s.free(text)
-            });
-            name = field(name, "name").unwrap_or(name);
-        }
-        let text = self.s.text(name);
-        let class = self.s.class();
-        let kind =
-            if class.is_some() || owner.is_some() { DefKind::Method } else { DefKind::Function };
-        let word = self.s.word(text);
-        let is_constructor = matches!(text, "__construct" | "initialize")
-            || node.kind() == "constructor_declaration";
-        let is_private = self.s.lang == Lang::C
-            && children(node)
-                .any(|it| it.kind() == "storage_class_specifier" && self.s.text(it) == "static");
-        let is_static = node.kind() == "singleton_method"
-            || children(node).any(|it| {
-                matches!(it.kind(), "static_modifier" | "modifier" | "storage_class_specifier")
-                    && self.s.text(it) == "static"
-            });
-        let is_test = self.s.is_test && (text.starts_with("test") || has_test_mark(self.s, node));
-        let flags = Flags::default()
-            .when(is_constructor, Flags::CONSTRUCTOR)
-            .when(is_private, Flags::PRIVATE)
-            .when(is_static && class.is_some(), Flags::STATIC)
-            .when(is_test, Flags::TEST)
-            .when(field(node, "body").is_none() && self.s.lang != Lang::Ruby, Flags::ABSTRACT);
-        let def = self.s.define(kind, word, name, node, flags);
-        self.s.def(def).owner = owner;
-        self.spoken = Some(name.id());
-        if kind == DefKind::Function {
-            self.s.bind(word, Bound::Def(def));
-        }
-        self.s.open(def);
-        self.s.enter_function();
-        let takes = self.parameters(node, declarator);
-        let declared = ["type", "returns", "return_type"]
-            .iter()
-            .find_map(|it| field(node, it))
-            .map(|it| self.type_term(it));
-        self.s.set_body(def, field(node, "body"));
-        self.inside(cursor);
-        self.s.leave_function();
-        self.s.close();
-        let it = self.s.def(def);
-        (it.takes, it.declared) = (takes, declared.filter(|it| *it != Sketch::UNKNOWN));
-    }
-
-    fn parameters(&mut self, node: Node<'_>, declarator: Option<Node<'_>>) -> (u8, u8) {
-        let mut at = declarator;
-        while let Some(it) = at.filter(|it| it.kind() != "function_declarator") {
-            at = field(it, "declarator");
-        }
-        let list = field(at.unwrap_or(node), "parameters");
-        let (mut least, mut most) = (0_u8, 0_u8);
-        for it in list.into_iter().flat_map(children) {
-            if it.kind() == "comment" || self.s.text(it) == "void" {
-                continue;
-            }
-            let is_many = matches!(
-                it.kind(),
-                "variadic_parameter"
-                    | "splat_parameter"
-                    | "variadic_parameter_declaration"
-                    | "block_parameter"
-                    | "hash_splat_parameter"
-            );
-            let is_optional = it.kind().starts_with("optional_")
-                || field(it, "default_value").is_some()
-                || it.named_child_count() > 2;
-            most = if is_many { ANY_NUMBER } else { most.saturating_add(1) };
-            least += u8::from(!is_many && !is_optional && least < 250);
-            let declared = field(it, "type").map(|it| self.type_term(it));
-            let name = match field(it, "declarator") {
-                Some(it) => heart(it).0,
-                None => field(it, "name").or(Some(it).filter(|it| it.kind() == "identifier")),
-            };
-            let Some(name) = name else { continue };
-            let text = self.s.text(name).trim_start_matches('$');
-            let word = self.s.word(text);
-            self.s.bind_local(word, declared, None);
-            if it.kind() == "property_promotion_parameter"
-                && let Some(class) = self.s.class()
-            {
-                self.s.assign(class, word, declared.unwrap_or(Sketch::UNKNOWN), name, it);
-            }
-        }
-        (least, most)
-    }
-
-    /// A C declaration: of functions, fields or variables.
-    fn declaration(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let declared = field(node, "type").map(|it| self.type_term(it));
-        let is_inside = self.s.is_inside_function();
-        let mut walk = node.walk();
-        let declarators: Vec<Node<'_>> =
-            node.children_by_field_name("declarator", &mut walk).collect();
-        for it in declarators {
-            let (name, is_function) = heart(it);
-            let Some(name) = name.filter(|it| it.kind() != "qualified_identifier") else {
-                continue;
-            };
-            let word = self.s.word_of(name);
-            if is_inside {
-                let made = field(it, "value").map(|it| self.term(it));
-                self.s.bind_local(word, declared, made);
-            } else if is_function {
-                let kind =
-                    if self.s.class().is_some() { DefKind::Method } else { DefKind::Function };
-                let def = self.s.define(kind, word, name, node, Flags::DECLARATION);
-                self.s.def(def).declared = declared.filter(|it| *it != Sketch::UNKNOWN);
-                self.spoken = Some(name.id());
-            } else {
-                self.member(node, Some(name), declared);
-            }
-        }
-        self.inside(cursor);
     }
 
     /// C#'s `Type a = …, b;`, local or a field.
@@ -551,36 +465,6 @@ impl<'s> Plain<'_, 's> {
     }
 }
 
-/// `[Test]`, `[Fact]` before a method.
-fn has_test_mark(sketch: &Sketch<'_>, node: Node<'_>) -> bool {
-    let lists = children(node).filter(|it| it.kind() == "attribute_list");
-    lists.flat_map(children).any(|it| {
-        let name = field(it, "name").map_or("", |it| sketch.text(it));
-        matches!(name, "Test" | "Fact" | "Theory" | "TestMethod" | "TestCase")
-    })
-}
-
-/// The name at the heart of a C declarator, and whether it is one of a function.
-fn heart(mut node: Node<'_>) -> (Option<Node<'_>>, bool) {
-    let mut is_function = false;
-    for _ in 0..16 {
-        is_function |= node.kind() == "function_declarator";
-        match node.kind() {
-            "identifier"
-            | "field_identifier"
-            | "qualified_identifier"
-            | "destructor_name"
-            | "operator_name"
-            | "type_identifier" => return (Some(node), is_function),
-            _ => {}
-        }
-        let inner = field(node, "declarator");
-        let Some(inner) = inner.or_else(|| {
-            children(node).find(|it| it.kind().contains("declarator") || it.kind() == "identifier")
-        }) else {
-            break;
-        };
-        node = inner;
-    }
-    (None, is_function)
+fn given(list: Option<Node<'_>>) -> impl Iterator<Item = Node<'_>> {
+    list.into_iter().flat_map(children).filter(|it| it.kind() != "comment")
 }

@@ -16,6 +16,7 @@ const ELEMENTS: &[(&str, usize)] = &[
     ("list", 0), ("List", 0), ("Sequence", 0), ("set", 0), ("frozenset", 0), ("tuple", 0), ("Tuple", 0), ("Collection", 0),
     ("Vec", 0), ("Option", 0), ("HashSet", 0), ("BTreeSet", 0), ("VecDeque", 0), ("slice", 0), ("chan", 0),
     ("ArrayList", 0), ("LinkedList", 0), ("Optional", 0), ("Stream", 0), ("ImmutableList", 0), ("ImmutableSet", 0),
+    ("vector", 0), ("deque", 0), ("array", 0), ("initializer_list", 0), ("unordered_set", 0), ("multiset", 0), ("span", 0),
 ];
 
 /// Properties whose type is a type argument.
@@ -36,6 +37,9 @@ const GIVES: &[(&str, &str, usize)] = &[
     ("Result", "expect", 0), ("Vec", "pop", 0), ("Arc", "clone", 0), ("Rc", "clone", 0), ("Option", "take", 0),
     ("List", "get", 0), ("ArrayList", "get", 0), ("HashMap", "get", 1), ("Map", "remove", 1), ("Optional", "get", 0),
     ("Optional", "orElse", 0), ("Optional", "orElseThrow", 0), ("Supplier", "get", 0), ("List", "remove", 0),
+    ("unique_ptr", "get", 0), ("shared_ptr", "get", 0), ("unique_ptr", "release", 0), ("optional", "value", 0),
+    ("vector", "front", 0), ("vector", "back", 0), ("vector", "at", 0), ("deque", "front", 0), ("deque", "back", 0),
+    ("list", "front", 0), ("list", "back", 0), ("map", "at", 1), ("unordered_map", "at", 1),
 ];
 
 /// Methods that give a container of the same.
@@ -72,6 +76,9 @@ const TRANSPARENT: &[&str] = &[
 
 const PROMISES: &[&str] =
     &["Promise", "PromiseLike", "Awaitable", "Coroutine", "Future", "CompletableFuture"];
+
+/// What C++ looks through with an arrow or a star.
+const POINTERS: &[&str] = &["unique_ptr", "shared_ptr", "optional", "atomic"];
 
 impl Resolver<'_> {
     fn row(&self, table: &[(&str, &str, usize)], of: Name, name: Name) -> Option<usize> {
@@ -116,6 +123,9 @@ impl Resolver<'_> {
         match &of {
             Value::Builtin(name, args) if PROMISES.contains(&self.text(*name)) => {
                 args.last().cloned().unwrap_or(Value::External)
+            }
+            Value::Builtin(name, args) if POINTERS.contains(&self.text(*name)) => {
+                args.first().cloned().unwrap_or(Value::External)
             }
             Value::Builtin(name, args) if matches!(self.text(*name), "Result" | "Option") => {
                 args.first().cloned().unwrap_or(Value::External)

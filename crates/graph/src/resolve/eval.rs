@@ -4,6 +4,7 @@ use std::rc::Rc;
 
 use super::{Found, Here, How, Place, Resolver, Value};
 use crate::facts::{DefKind, Flags, Import, ImportKind, List, Term, TermId};
+use crate::lang::Family;
 use crate::world::{DefRef, FileId, Name, Want};
 
 impl Resolver<'_> {
@@ -19,7 +20,15 @@ impl Resolver<'_> {
                 // Of several with one name, the scope found the first; the call decides.
                 let it = &entry.facts.defs[def as usize];
                 let best = entry.best(entry.named(it.parent, entry.name(it.name)), want);
-                Found::def(here.file, best.unwrap_or(def), How::Scope)
+                let best = best.unwrap_or(def);
+                let takes = entry.facts.defs[best as usize].takes;
+                let fits = takes.0 <= want.args && want.args <= takes.1;
+                // Another file may have the one that is meant.
+                if entry.facts.lang.family() == Family::C && want.is_called() && !fits {
+                    let other = self.c_name(here.file, it.parent, entry.name(it.name), want);
+                    return other.or_else(|| Found::def(here.file, best, How::Scope));
+                }
+                Found::def(here.file, best, How::Scope)
             }
             Term::Import(import) => {
                 let it = &entry.facts.imports[import as usize];
@@ -64,14 +73,20 @@ impl Resolver<'_> {
         let mut at = Some(def);
         while let Some(def) = at {
             let it = &entry.facts.defs[def as usize];
-            if it.kind.is_type() {
-                let this = Value::Object(DefRef { file: here.file, def }, None);
-                let found = self.member(&this, name, want, How::Member);
-                if matches!(found, Found::Def(..)) {
-                    return found;
-                }
+            let this = match it.owner {
+                // A method that stands outside its type sees what is in it.
+                Some(owner) => self.object_of(self.eval(here, owner, true)),
+                None if it.kind.is_type() => Value::Object(DefRef { file: here.file, def }, None),
+                None => Value::Unknown,
+            };
+            let found = self.member(&this, name, want, How::Member);
+            if matches!(found, Found::Def(..)) {
+                return found;
             }
             at = it.parent;
+        }
+        if entry.facts.lang.family() == Family::C {
+            return self.free_name(here.file, Some(def), name, want);
         }
         let top = entry.member(None, name, want);
         let top = top.map_or(Found::Nothing, |it| Found::def(here.file, it, How::Scope));

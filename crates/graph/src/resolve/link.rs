@@ -7,6 +7,7 @@ use model::closed;
 use super::{Found, Here, How, Place, Resolver, Value};
 use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Pos, RefKind, Term};
 use crate::fast::FastHasher;
+use crate::lang::Family;
 use crate::precise;
 use crate::sketch::ANY_NUMBER;
 use crate::world::{DefRef, Entry, FileId, Key, Want, World};
@@ -112,8 +113,9 @@ impl Resolver<'_> {
                 let meant = self.meant(&here, first, it.args, it.given);
                 let how = if meant.len() == 1 { how } else { How::Overload };
                 to = meant.first().map(|it| (*it, how));
-                others.extend(meant.iter().skip(1).map(|it| (res.len(), *it)));
+                others.extend(meant.iter().skip(1).map(|it| (res.len(), self.settled(*it))));
             }
+            let to = to.map(|(it, how)| (self.settled(it), how));
             res.push(Site { kind: it.kind, at: it.at, to, is_foreign });
         }
         (res, others)
@@ -146,11 +148,12 @@ impl Resolver<'_> {
             // A mentioned type is written as an object of it.
             (RefKind::Type, Term::New(inner)) => (inner, Want::TYPE),
             (RefKind::Type, _) => (term, Want::TYPE),
+            (RefKind::New, _) if entry.facts.lang.family() == Family::C => (term, Want::TYPE),
             _ => (term, Want { as_type: false, args }),
         };
         let found = self.bind(here, term, want);
         match found {
-            Found::Def(def, _, how) => (Some((self.settled(def), how)), false),
+            Found::Def(def, _, how) => (Some((def, how)), false),
             Found::External => (None, true),
             Found::Value(Value::Callable(def, _) | Value::Type(def, _)) => {
                 (Some((def, How::Type)), false)
@@ -161,17 +164,17 @@ impl Resolver<'_> {
         }
     }
 
-    /// A prototype stands for what it announces.
+    /// A prototype stands for what it announces, and what makes an object for its type.
     fn settled(&self, at: DefRef) -> DefRef {
         let entry = self.lens.entry(at.file);
         let def = &entry.facts.defs[at.def as usize];
-        if !def.flags.has(Flags::DECLARATION) || def.parent.is_some() {
+        if entry.facts.lang.family() != Family::C || !def.kind.is_callable() {
             return at;
         }
-        match self.open_name(at.file, entry.name(def.name), Want::VALUE) {
-            Found::Def(def, ..) => def,
-            _ => at,
+        if def.flags.has(Flags::CONSTRUCTOR) {
+            return self.c_made(at);
         }
+        if def.flags.has(Flags::DECLARATION) { self.c_defined(at) } else { at }
     }
 
     /// The only method of that name in the languages that can call one another.
@@ -339,6 +342,9 @@ impl Resolver<'_> {
                 line: def.at.line,
             });
         }
+        if entry.facts.lang.family() == Family::C {
+            self.announced_edges(file, add);
+        }
         for (i, def) in entry.facts.defs.iter().enumerate() {
             if def.kind != DefKind::Method || def.flags.has(Flags::CONSTRUCTOR) {
                 continue;
@@ -366,6 +372,28 @@ impl Resolver<'_> {
                     kind: EdgeKind::Overrides,
                     how: How::Member,
                     line: def.at.line,
+                });
+            }
+        }
+    }
+
+    /// A definition stands in for what headers announce: whoever asks about one means the other, too.
+    fn announced_edges(&self, file: FileId, add: &mut dyn FnMut(Edge)) {
+        let entry = self.lens.entry(file);
+        for (i, def) in entry.facts.defs.iter().enumerate() {
+            if !def.kind.is_callable() || def.flags.has(Flags::DECLARATION) {
+                continue;
+            }
+            self.start_over();
+            let def = crate::sketch::index(i);
+            for to in self.c_announced(DefRef { file, def }) {
+                add(Edge {
+                    from: Some(def),
+                    to_file: to.file,
+                    to: Some(to.def),
+                    kind: EdgeKind::Implements,
+                    how: How::Member,
+                    line: entry.facts.defs[i].at.line,
                 });
             }
         }

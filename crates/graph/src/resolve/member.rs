@@ -93,10 +93,13 @@ impl Resolver<'_> {
         let own = entry.member(Some(at.def), name, want).filter(is_callable);
         // A member that is only announced here may be defined elsewhere, and what is called is a method
         // before it is a field of the same name.
+        // C is settled at the end, by the one that was chosen among those that are announced.
+        let is_c = entry.facts.lang.family() == Family::C;
         let may_be_other = |it: u32| {
             let def = &entry.facts.defs[it as usize];
             let is_called = want.args != crate::sketch::ANY_NUMBER;
-            def.flags.has(Flags::DECLARATION) || (is_called && def.kind == crate::DefKind::Field)
+            (def.flags.has(Flags::DECLARATION) && !is_c)
+                || (is_called && def.kind == crate::DefKind::Field)
         };
         let added = match own {
             Some(it) if !may_be_other(it) => Found::Nothing,
@@ -130,6 +133,10 @@ impl Resolver<'_> {
             let other = self.lens.entry(candidate.file);
             let def = &other.facts.defs[candidate.def as usize];
             let Some(term) = def.owner else { continue };
+            // What makes an object may bear the name of its type, and is none.
+            if !want.is_called() && def.flags.has(Flags::CONSTRUCTOR) {
+                continue;
+            }
             let here = Here { file: candidate.file, env: None };
             let is_it = match self.eval(&here, term, true) {
                 Value::Type(it, _) | Value::Object(it, _) | Value::Callable(it, _) => it == at,

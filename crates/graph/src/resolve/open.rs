@@ -2,7 +2,8 @@
 
 use super::script::{join, parent, within};
 use super::{Found, How, Place, Resolver, Value};
-use crate::facts::Flags;
+use crate::facts::{DefKind, Flags};
+use crate::lang::Family;
 use crate::world::{DefRef, Entry, FileId, Name, Want};
 
 impl Resolver<'_> {
@@ -22,13 +23,20 @@ impl Resolver<'_> {
             let fits = want.args == crate::sketch::ANY_NUMBER
                 || (def.takes.0 <= want.args && want.args <= def.takes.1);
             let shared = near.bytes().zip(entry.path.bytes()).take_while(|it| it.0 == it.1).count();
-            (def.flags.has(Flags::DECLARATION), !fits, usize::MAX - shared)
+            // What is called in C may be a type, and of two with one name the other.
+            let is_other = want.as_type && !def.kind.is_type() && def.kind != DefKind::Module;
+            let is_c = entry.facts.lang.family() == Family::C;
+            let is_announced = def.flags.has(Flags::DECLARATION);
+            (is_c && (is_other || !fits), is_announced, !fits, usize::MAX - shared)
         };
         if let Some(best) = found.iter().min_by_key(rank) {
             return Found::Def(*best, None, How::Import);
         }
         // Not a namespace but a type: what is taken from it is a member.
-        let Some((outer, last)) = space.rsplit_once('.') else { return Found::Nothing };
+        let named = Some(space).filter(|it| !it.starts_with(Family::C.ways().prefix));
+        let Some((outer, last)) = named.and_then(|it| it.rsplit_once('.')) else {
+            return Found::Nothing;
+        };
         let Some(last) = self.lens.world.names.get(last) else { return Found::Nothing };
         match self.step(Found::Nothing, || self.in_space(outer, last, Want::TYPE, None)) {
             Found::Def(def, ..) => self.member(&Value::Type(def, None), name, want, How::Import),

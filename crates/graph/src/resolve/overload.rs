@@ -5,8 +5,9 @@
 
 use super::{Found, Here, How, Resolver, Value};
 use crate::facts::{Term, TermId};
+use crate::lang::Family;
 use crate::sketch::ANY_NUMBER;
-use crate::world::{DefRef, LIST, Want};
+use crate::world::{DefRef, FileId, LIST, Want};
 
 /// Numbers in the order in which one is taken for the next.
 const NUMBERS: &[&str] = &["byte", "short", "int", "long", "float", "double"];
@@ -42,6 +43,17 @@ const KNOWN: &[(&str, &str)] = &[
     ("ParameterizedType", "Type"), ("GenericArrayType", "Type"), ("WildcardType", "Type"), ("TypeVariable", "Type"),
     ("PrintStream", "OutputStream"), ("Method", "Executable"), ("Constructor", "Executable"), ("Field", "Member"),
 ];
+
+/// The numbers of C++, each of which is taken for any other.
+#[rustfmt::skip]
+const C_NUMBERS: &[&str] = &[
+    "int", "unsigned", "long", "short", "bool", "double", "float", "size_t", "unsigned int", "unsigned long", "long long",
+    "unsigned long long", "unsigned char", "uint8_t", "int8_t", "uint16_t", "int16_t", "uint32_t", "int32_t", "uint64_t",
+    "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t",
+];
+
+/// What a text is kept in.
+const C_TEXTS: &[&str] = &["char", "string", "string_view"];
 
 /// How badly an argument fits a parameter: first by the kind of step that is needed, then by how far.
 type Cost = (u8, u32);
@@ -119,9 +131,7 @@ impl Resolver<'_> {
         let Some(Term::Both(list)) = def.params.map(|it| entry.facts.terms[it as usize]) else {
             return Some(POSSIBLE);
         };
-        let there = Here { file: at.file, env: None };
-        let params: Vec<Value> =
-            entry.facts.list(list).iter().map(|it| self.eval(&there, *it, false)).collect();
+        let params = self.values(at.file, entry.facts.list(list));
         let takes_any = def.takes.1 == ANY_NUMBER;
         let fixed = if takes_any { params.len().checked_sub(1)? } else { params.len() };
         // A list may also be given as it is.
@@ -137,6 +147,20 @@ impl Resolver<'_> {
         Some(if takes_any { (GATHERED, cost.1) } else { cost })
     }
 
+    /// What the parameters of a definition are.
+    pub(super) fn param_values(&self, at: DefRef) -> Vec<Value> {
+        let facts = &self.lens.entry(at.file).facts;
+        match facts.defs[at.def as usize].params.map(|it| facts.terms[it as usize]) {
+            Some(Term::Both(list)) => self.values(at.file, facts.list(list)),
+            _ => Vec::new(),
+        }
+    }
+
+    fn values(&self, file: FileId, terms: &[TermId]) -> Vec<Value> {
+        let there = Here { file, env: None };
+        terms.iter().map(|it| self.eval(&there, *it, false)).collect()
+    }
+
     fn cost_of_all<'v>(
         &self,
         mut pairs: impl Iterator<Item = (&'v Value, &'v Value)>,
@@ -148,6 +172,9 @@ impl Resolver<'_> {
     }
 
     fn cost_of(&self, given: &Value, param: &Value) -> Option<Cost> {
+        if self.lens.own().facts.lang.family() == Family::C {
+            return Some(self.c_cost_of(given, param));
+        }
         match (given, param) {
             (Value::Either(parts), _) => {
                 let costs: Option<Vec<Cost>> =
@@ -175,6 +202,30 @@ impl Resolver<'_> {
             }
             (Value::Builtin(a, _), Value::Builtin(b, _)) => builtin(self.text(*a), self.text(*b)),
             _ => Some(POSSIBLE),
+        }
+    }
+
+    /// In C++ a constructor or an operator may turn nearly everything into everything else: nothing is
+    /// ruled out, but what needs no such step comes first.
+    fn c_cost_of(&self, given: &Value, param: &Value) -> Cost {
+        const CONVERTED: Cost = (BOXED, 0);
+        match (given, param) {
+            (Value::Object(a, _), Value::Object(b, _)) => {
+                self.steps_up(*a, *b, MAX_UP).map_or(CONVERTED, |it| (0, it))
+            }
+            (Value::Builtin(a, _), Value::Builtin(b, _)) => {
+                let (a, b) = (self.text(*a), self.text(*b));
+                match (C_NUMBERS.contains(&a), C_NUMBERS.contains(&b)) {
+                    _ if a == b => SAME,
+                    (true, true) => (0, 2),
+                    (false, false) if C_TEXTS.contains(&a) && C_TEXTS.contains(&b) => (0, 1),
+                    _ => CONVERTED,
+                }
+            }
+            (Value::Object(..), Value::Builtin(..)) | (Value::Builtin(..), Value::Object(..)) => {
+                CONVERTED
+            }
+            _ => POSSIBLE,
         }
     }
 

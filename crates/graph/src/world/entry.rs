@@ -142,6 +142,7 @@ impl Entry {
 
     pub(crate) fn best(&self, defs: impl Iterator<Item = u32>, want: Want) -> Option<u32> {
         let apart = self.facts.lang.keeps_types_apart();
+        let is_c = self.facts.lang.family() == Family::C;
         let rank = |it: &u32| {
             let def = &self.facts.defs[*it as usize];
             let right_space = if want.as_type {
@@ -154,6 +155,7 @@ impl Entry {
             (
                 apart && !right_space,
                 want.is_called() && def.kind == DefKind::Module,
+                is_c && !fits,
                 def.flags.has(Flags::DECLARATION),
                 !fits,
                 def.kind == DefKind::Field,
@@ -162,7 +164,8 @@ impl Entry {
         };
         // What makes an object may bear the name of its type, and is none.
         let is_maker = |it: &u32| self.facts.defs[*it as usize].flags.has(Flags::CONSTRUCTOR);
-        let best = defs.filter(|it| !want.as_type || !is_maker(it)).min_by_key(rank)?;
+        let is_none = |it: &u32| (want.as_type || (is_c && !want.is_called())) && is_maker(it);
+        let best = defs.filter(|it| !is_none(it)).min_by_key(rank)?;
         let is_wrong = apart && rank(&best).0;
         (!is_wrong).then_some(best)
     }
@@ -210,7 +213,6 @@ fn provides(
 ) -> Box<[(Key, u32)]> {
     let mut res = Vec::new();
     let hashed = |it: Word| names.hash(words[it as usize]);
-    let space = space.map(hash);
     if facts.lang.family() == Family::Manifest {
         if let Some(name) = facts.space {
             res.push((key(Sought::Package, hashed(name), 0), u32::MAX));
@@ -223,12 +225,12 @@ fn provides(
         let top = folder.rsplit('/').next().unwrap_or(folder);
         res.push((key(Sought::Top, hash(top), 0), u32::MAX));
     }
+    let mut spaces = Spaces { facts, space, last: None };
     for (i, def) in facts.defs.iter().enumerate() {
         let i = index(i);
         if let Some(owner) = def.owned_by {
             res.push((key(Sought::Outside, hashed(owner), hashed(def.name)), i));
-        } else if def.parent.is_none()
-            && let Some(space) = space
+        } else if let Some(space) = spaces.of(def.parent)
             && !def.flags.has(Flags::PRIVATE)
         {
             res.push((key(Sought::Open, space, hashed(def.name)), i));
@@ -240,6 +242,43 @@ fn provides(
     }
     res.sort_unstable();
     res.into()
+}
+
+/// The open namespaces that the definitions of a file join.
+struct Spaces<'a> {
+    facts: &'a Facts,
+    space: Option<&'a str>,
+    /// The namespace inside the file that was asked for last, and what it is: most stand in one.
+    last: Option<(u32, Option<u64>)>,
+}
+
+impl Spaces<'_> {
+    /// What stands directly in `parent` joins this one, as a hash.
+    fn of(&mut self, parent: Option<u32>) -> Option<u64> {
+        let space = self.space?;
+        let Some(parent) = parent else { return Some(hash(space)) };
+        if self.facts.lang.family() != Family::C {
+            return None;
+        }
+        if let Some(known) = self.last.filter(|it| it.0 == parent) {
+            return known.1;
+        }
+        let mut parts = Vec::new();
+        let mut at = Some(parent);
+        while let Some(def) = at.map(|it| &self.facts.defs[it as usize]) {
+            // What stands in a type is a member of it.
+            if def.kind != DefKind::Module {
+                parts.clear();
+                break;
+            }
+            parts.push(self.facts.word(def.name));
+            at = def.parent;
+        }
+        parts.reverse();
+        let res = (!parts.is_empty()).then(|| hash(&[space, &parts.join(".")].concat()));
+        self.last = Some((parent, res));
+        res
+    }
 }
 
 /// The namespace that a file's top definitions join, when it is more than the file.

@@ -39,6 +39,11 @@ impl<'w> Lens<'w> {
         self.world.id(path)
     }
 
+    /// The file that is resolved.
+    pub(crate) const fn own(&self) -> &'w Entry {
+        self.own
+    }
+
     /// A file that is there, because something of it was found.
     pub(crate) fn entry(&self, file: FileId) -> &'w Entry {
         let entry = if file == self.own.id {

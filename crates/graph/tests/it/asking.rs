@@ -25,7 +25,11 @@ it('logs in', () => { login(null) })
 ";
 
 fn atlas() -> Atlas {
-    let graph = graph(REPOSITORY);
+    atlas_of(REPOSITORY)
+}
+
+fn atlas_of(script: &str) -> Atlas {
+    let graph = graph(script);
     let file = |(id, path): (u32, &str)| {
         (id, path.to_owned(), graph.facts(id).unwrap(), graph.links(id).unwrap())
     };
@@ -139,4 +143,25 @@ fn dependencies_neighbours_and_ways() {
         ["src/far.ts:far", "src/page.ts:page", "src/login.ts:login", "src/auth.ts:verify"]
     );
     assert_eq!(atlas.way(&nodes(&atlas, "verify"), &nodes(&atlas, "far")), None);
+}
+
+#[test]
+fn a_prototype_and_its_definition_have_the_same_callers() {
+    let atlas = atlas_of(
+        r#"
+== store.h
+namespace a { class Store { public: void put(int n = 1); }; void help(); }
+== store.cc
+#include "store.h"
+namespace a { void Store::put(int n) { help(); } void help() {} }
+== main.cc
+#include "store.h"
+int main() { a::Store store; store.put(); }
+"#,
+    );
+    for target in ["store.h:Store.put", "store.cc:Store.put", "a::Store::put"] {
+        let reached = atlas.impact(&nodes(&atlas, target), 1);
+        assert!(reached.iter().any(|it| name(&atlas, it.node) == "main.cc:main"), "{target}");
+    }
+    assert_eq!(nodes(&atlas, "help"), nodes(&atlas, "store.cc:help"));
 }

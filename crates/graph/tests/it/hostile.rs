@@ -56,6 +56,8 @@ fn long_chains_do_not_break_the_stack() {
     survive(format!("x = a{}", ".b()".repeat(20_000)).as_bytes());
     survive(format!("x = a{}", " + a".repeat(30_000)).as_bytes());
     survive(format!("type T = A{}", " | A".repeat(20_000)).as_bytes());
+    survive(format!("{}int{} x;", "A<".repeat(20_000), ">".repeat(20_000)).as_bytes());
+    survive(format!("x = {}f();", "a::".repeat(20_000)).as_bytes());
 }
 
 #[test]

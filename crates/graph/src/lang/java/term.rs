@@ -123,6 +123,16 @@ impl Java<'_, '_> {
     }
 
     pub(super) fn type_term(&mut self, node: Node<'_>) -> TermId {
+        if self.n_types >= MAX_TERM {
+            return Sketch::UNKNOWN;
+        }
+        self.n_types += 1;
+        let res = self.type_within(node);
+        self.n_types -= 1;
+        res
+    }
+
+    fn type_within(&mut self, node: Node<'_>) -> TermId {
         match self.w.kind(node) {
             K::TypeIdentifier if self.w.text(node) == "var" => Sketch::UNKNOWN,
             K::TypeIdentifier | K::ScopedType | K::GenericType => {

@@ -13,8 +13,11 @@ impl Plain<'_, '_> {
         self.term_within(node, MAX_TERM)
     }
 
-    fn term_within(&mut self, node: Node<'_>, left: u32) -> TermId {
+    pub(super) fn term_within(&mut self, node: Node<'_>, left: u32) -> TermId {
         let Some(left) = left.checked_sub(1) else { return Sketch::UNKNOWN };
+        if let Some(it) = self.is_c().then(|| self.c_term(node, left)).flatten() {
+            return it;
+        }
         let text = self.s.text(node);
         match node.kind() {
             "this" | "self" | "this_expression" => self.own(Term::This),
@@ -39,14 +42,14 @@ impl Plain<'_, '_> {
                 let name = field(node, "name").or_else(|| field(node, "field"));
                 let (Some(of), Some(name)) = (of, name) else { return Sketch::UNKNOWN };
                 let of = self.term_within(of, left);
+                let name = field(name, "name").unwrap_or(name);
                 let name = self.s.text(name);
                 self.s.member(of, name)
             }
-            "qualified_identifier" | "scope_resolution" | "qualified_name" => {
+            "scope_resolution" | "qualified_name" => {
                 let parts: Vec<Node<'_>> = children(node).collect();
                 let Some((last, before)) = parts.split_last() else { return Sketch::UNKNOWN };
                 let last_text = self.s.text(*last);
-                // All C++ names are kept without their namespaces.
                 match before.first() {
                     Some(of) if self.s.lang != Lang::Php => {
                         let of = self.term_within(*of, left);
@@ -107,12 +110,33 @@ impl Plain<'_, '_> {
     }
 
     fn own(&mut self, of: fn(u32) -> Term) -> TermId {
+        if let Some((_, owner)) = self.outside {
+            return self.s.object(owner);
+        }
         self.s.class().map_or(Sketch::UNKNOWN, |it| self.s.term(of(it)))
     }
 
     /// A value of a type.
     pub(super) fn type_term(&mut self, node: Node<'_>) -> TermId {
+        if self.n_types >= MAX_TERM {
+            return Sketch::UNKNOWN;
+        }
+        self.n_types += 1;
+        let res = self.type_within(node);
+        self.n_types -= 1;
+        res
+    }
+
+    fn type_within(&mut self, node: Node<'_>) -> TermId {
         match node.kind() {
+            "primitive_type" | "sized_type_specifier" if self.s.lang == Lang::Cpp => {
+                let word = self.s.word_of(node);
+                self.s.term(Term::Literal(word))
+            }
+            "type_descriptor" | "dependent_type" => {
+                let of = field(node, "type").or_else(|| node.named_child(0));
+                of.map_or(Sketch::UNKNOWN, |it| self.type_term(it))
+            }
             "implicit_type"
             | "placeholder_type_specifier"
             | "primitive_type"
@@ -138,11 +162,15 @@ impl Plain<'_, '_> {
         match node.kind() {
             "identifier" | "type_identifier" | "name" | "constant" => self.s.free(text),
             "named_type" => node.named_child(0).map_or(Sketch::UNKNOWN, |it| self.type_name(it)),
-            "struct_specifier" | "class_specifier" | "enum_specifier" => {
+            "struct_specifier" | "class_specifier" | "enum_specifier" | "union_specifier" => {
                 field(node, "name").map_or(Sketch::UNKNOWN, |it| self.type_name(it))
             }
-            "qualified_identifier" | "qualified_name" | "scope_resolution" => {
-                // The last name is what is found; namespaces of C++ are left out.
+            "qualified_identifier" => self.qualified(node),
+            "template_type" if self.is_c() => {
+                let of = field(node, "name").map_or(Sketch::UNKNOWN, |it| self.type_name(it));
+                self.with_arguments(of, node)
+            }
+            "qualified_name" | "scope_resolution" => {
                 let last = children(node).last();
                 last.map_or(Sketch::UNKNOWN, |it| self.type_name(it))
             }
