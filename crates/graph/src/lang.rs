@@ -235,6 +235,8 @@ pub fn is_test_path(path: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name);
     let ending = name.rsplit_once('.').map_or("", |it| it.1);
     in_folder
+        || stem == "tests"
+        || name == "test.rs"
         || name.contains(".test.")
         || name.contains(".spec.")
         || name.starts_with("test_")

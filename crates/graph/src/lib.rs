@@ -40,8 +40,9 @@ pub use history::{
 };
 pub use lang::{Lang, extract, is_test_path, language};
 pub use map::{
-    Coverage, MANIFESTS, Module, Package, Site as MapSite, Tool, ToolKind, WORKFLOWS, communities,
-    decode_module, described, description_in, encode_module, keep_ids, modules, tools,
+    Coverage, MANIFESTS, Module, Package, Site as MapSite, Tool, ToolKind, WORKFLOWS, called,
+    communities, decode_module, described, descriptions_in, encode_module, keep_ids, know_tests,
+    modules, tools,
 };
 pub use precise::{Fitted, Precise, fit};
 pub use resolve::{Edge, EdgeKind, How, Kept, Links, Site, decode_edges, decode_keys};

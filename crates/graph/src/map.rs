@@ -3,21 +3,25 @@
 //! Parts are told by manifests first, then by folders, then by what imports and changes together.
 //! Texts come in as values and are somebody else's: what they say is passed on, never acted upon.
 
+mod central;
 mod code;
 mod community;
 mod describe;
+mod doors;
 mod name;
+mod proof;
 mod split;
 mod stable;
 mod tools;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, HashMap};
 
 use model::closed;
 
 pub use code::{decode_module, encode_module};
 pub use community::communities;
-pub use describe::{described, description_in};
+pub use describe::{called, described, descriptions_in};
+pub use proof::know_tests;
 pub use split::Package;
 pub use stable::keep_ids;
 pub use tools::{MANIFESTS, Tool, ToolKind, WORKFLOWS, tools};
@@ -27,6 +31,8 @@ pub use tools::{MANIFESTS, Tool, ToolKind, WORKFLOWS, tools};
 pub struct Site {
     pub path: String,
     pub is_test: bool,
+    /// There is nothing in it.
+    pub is_empty: bool,
     /// Other files by their place in the list, with how much it refers to them.
     pub links: Vec<(usize, u32)>,
     /// Files it changed together with, by their place, and how strongly.
@@ -97,12 +103,14 @@ pub fn modules(sites: &[Site], packages: &[Package]) -> Vec<Module> {
         .enumerate()
         .flat_map(|(at, area)| area.files.iter().map(move |it| (*it, at)))
         .collect();
-    let names = name::names(&areas, sites);
+    let project = packages.iter().find(|it| it.root.is_empty()).and_then(|it| it.name.as_deref());
+    let names = name::names(&areas, sites, project);
     let ids = name::ids(&names);
-    let bonds = Bonds::between(sites, &of, areas.len());
+    let bonds = Bonds::between(sites, &of, &areas);
+    let proofs = proof::tests(sites, &areas, &of);
     let mut res = Vec::new();
-    for (at, area) in areas.iter().enumerate() {
-        let is_test = area.files.iter().all(|it| sites[*it].is_test);
+    for (at, (area, tests)) in areas.iter().zip(proofs).enumerate() {
+        let is_test = bonds.are_tests[at];
         let ids_of = |list: Vec<usize>| list.into_iter().map(|it| ids[it].clone()).collect();
         res.push(Module {
             id: ids[at].clone(),
@@ -110,9 +118,9 @@ pub fn modules(sites: &[Site], packages: &[Package]) -> Vec<Module> {
             root: area.root.clone(),
             description: String::new(),
             files: area.files.iter().map(|it| sites[*it].path.clone()).collect(),
-            core: core(sites, area, is_test),
-            entries: entries(sites, area, &of, at),
-            tests: tests(sites, &of, at),
+            core: central::core(sites, area, is_test),
+            entries: doors::entries(sites, area, &of, at),
+            tests,
             needs: ids_of(bonds.needs(at)),
             needed_by: ids_of(bonds.needed_by(at)),
             related: ids_of(bonds.related(at)),
@@ -120,7 +128,10 @@ pub fn modules(sites: &[Site], packages: &[Package]) -> Vec<Module> {
             is_linked: bonds.is_linked(at) || has_links(sites, area),
         });
     }
-    res.sort_by(|a, b| (a.is_test, &a.root, &a.id).cmp(&(b.is_test, &b.root, &b.id)));
+    // What the project is about comes first, then what shows, measures and tries it.
+    let order =
+        |it: &Module| (it.is_test, split::is_aside(&it.root), it.root.clone(), it.id.clone());
+    res.sort_by_key(order);
     res
 }
 
@@ -133,12 +144,18 @@ struct Bonds {
     links: BTreeMap<(usize, usize), u64>,
     ties: BTreeMap<(usize, usize), f32>,
     sizes: Vec<f32>,
+    are_tests: Vec<bool>,
 }
 
 impl Bonds {
-    fn between(sites: &[Site], of: &HashMap<usize, usize>, n_areas: usize) -> Self {
-        let mut res =
-            Self { links: BTreeMap::new(), ties: BTreeMap::new(), sizes: vec![0.0; n_areas] };
+    fn between(sites: &[Site], of: &HashMap<usize, usize>, areas: &[split::Area]) -> Self {
+        let all_tests = |it: &split::Area| it.files.iter().all(|it| sites[*it].is_test);
+        let mut res = Self {
+            links: BTreeMap::new(),
+            ties: BTreeMap::new(),
+            sizes: vec![0.0; areas.len()],
+            are_tests: areas.iter().map(all_tests).collect(),
+        };
         for (at, site) in sites.iter().enumerate() {
             let Some(from) = of.get(&at) else { continue };
             res.sizes[*from] += 1.0;
@@ -169,7 +186,9 @@ impl Bonds {
         let apart = |other: usize| {
             !self.links.contains_key(&(at, other)) && !self.links.contains_key(&(other, at))
         };
-        let found = self.ties.iter().filter(|it| it.0.0 == at && apart(it.0.1));
+        // That tests change with what they test goes without saying.
+        let tells = |other: usize| self.are_tests[at] || !self.are_tests[other];
+        let found = self.ties.iter().filter(|it| it.0.0 == at && apart(it.0.1) && tells(it.0.1));
         // A share of the module's own size: one busy file does not tie two large parts.
         let found = found.map(|(it, sum)| (it.1, sum / self.sizes[at].max(1.0)));
         #[expect(
@@ -189,95 +208,6 @@ impl Bonds {
 fn strongest(mut found: Vec<(usize, u64)>) -> Vec<usize> {
     found.sort_by_key(|it| (u64::MAX - it.1, it.0));
     found.into_iter().map(|it| it.0).take(NAMED).collect()
-}
-
-/// The files others lean on, and those that change.
-fn core(sites: &[Site], area: &split::Area, is_test: bool) -> Vec<String> {
-    let inside: BTreeSet<usize> = area.files.iter().copied().collect();
-    let mut into: HashMap<usize, f64> = HashMap::new();
-    for site in sites.iter().filter(|it| !it.is_test || is_test) {
-        for (other, weight) in site.links.iter().filter(|it| inside.contains(&it.0)) {
-            // Many who lean a little are more than one who leans a lot.
-            *into.entry(*other).or_default() += (f64::from(*weight) / 1000.0).sqrt();
-        }
-    }
-    let out = |at: usize| -> f64 {
-        sites[at].links.iter().map(|it| (f64::from(it.1) / 1000.0).sqrt()).sum()
-    };
-    let value = |at: usize| {
-        let leaned = into.get(&at).copied().unwrap_or_default();
-        (1.0 + leaned + 0.5 * out(at)) * (1.0 + f64::from(sites[at].churn).ln_1p())
-    };
-    let counts = |it: &&usize| is_test || !sites[**it].is_test;
-    let mut ranked: Vec<(usize, f64)> =
-        area.files.iter().filter(counts).map(|it| (*it, value(*it))).collect();
-    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));
-    ranked.into_iter().take(NAMED).map(|it| sites[it.0].path.clone()).collect()
-}
-
-/// Files that are made to be entered.
-#[rustfmt::skip]
-const DOORS: &[&str] = &[
-    "main.rs", "lib.rs", "mod.rs", "main.go", "main.py", "__main__.py", "__init__.py", "manage.py", "app.py", "cli.py",
-    "wsgi.py", "asgi.py", "index.ts", "index.tsx", "index.js", "index.jsx", "index.mjs", "main.ts", "main.tsx", "main.js",
-    "server.ts", "server.js", "app.ts", "app.tsx", "App.tsx", "cli.ts", "Main.java", "Application.java", "main.c",
-    "main.cpp", "Program.cs", "index.php",
-];
-
-/// Doors by their names, nearest to the top first; else the file others come in by.
-fn entries(
-    sites: &[Site],
-    area: &split::Area,
-    of: &HashMap<usize, usize>,
-    at: usize,
-) -> Vec<String> {
-    let depth = |path: &str| path.matches('/').count();
-    let name = |path: &str| path.rsplit('/').next().unwrap_or(path).to_owned();
-    let mut doors: Vec<&str> = area
-        .files
-        .iter()
-        .filter(|it| !sites[**it].is_test)
-        .map(|it| sites[*it].path.as_str())
-        .filter(|it| DOORS.contains(&name(it).as_str()))
-        .collect();
-    doors.sort_by_key(|it| (depth(it), DOORS.iter().position(|door| *door == name(it))));
-    let nearest = doors.first().map(|it| depth(it));
-    doors.retain(|it| Some(depth(it)) == nearest);
-    if !doors.is_empty() {
-        return doors.into_iter().take(3).map(str::to_owned).collect();
-    }
-    let mut from_outside: BTreeMap<usize, u32> = BTreeMap::new();
-    for (from, site) in sites.iter().enumerate().filter(|it| !it.1.is_test) {
-        if of.get(&from) != Some(&at) {
-            for (other, _) in site.links.iter().filter(|it| of.get(&it.0) == Some(&at)) {
-                *from_outside.entry(*other).or_default() += 1;
-            }
-        }
-    }
-    let most =
-        from_outside.into_iter().filter(|it| it.1 > 1).max_by_key(|it| (it.1, usize::MAX - it.0));
-    most.map(|it| sites[it.0].path.clone()).into_iter().collect()
-}
-
-/// Tests that lie in a module or lean on it more than on any other.
-fn tests(sites: &[Site], of: &HashMap<usize, usize>, at: usize) -> Vec<String> {
-    let mut found: Vec<(u64, &str)> = Vec::new();
-    for (nth, site) in sites.iter().enumerate().filter(|it| it.1.is_test) {
-        let mut by_module: BTreeMap<usize, u64> = BTreeMap::new();
-        for (other, weight) in site.links.iter().filter(|it| !sites[it.0].is_test) {
-            if let Some(to) = of.get(other) {
-                *by_module.entry(*to).or_default() += u64::from(*weight);
-            }
-        }
-        let most = by_module.iter().max_by_key(|it| (it.1, usize::MAX - it.0));
-        match most {
-            Some((to, weight)) if *to == at => found.push((*weight, &site.path)),
-            None if of.get(&nth) == Some(&at) => found.push((0, &site.path)),
-            _ => {}
-        }
-    }
-    found.sort_by_key(|it| (u64::MAX - it.0, it.1));
-    found.into_iter().take(NAMED).map(|it| it.1.to_owned()).collect()
 }
 
 #[cfg(test)]
@@ -302,7 +232,7 @@ mod tests_of_map {
     }
 
     fn package(root: &str) -> Package {
-        Package { root: root.to_owned() }
+        Package { root: root.to_owned(), name: None }
     }
 
     #[test]

@@ -171,7 +171,7 @@ fn line(it: &MappedModule, width: usize) -> String {
         format!("{} · ", visible(&module.name))
     };
     let said = if module.description.is_empty() {
-        let core: Vec<&str> = module.core.iter().take(3).map(|it| known_as(it)).collect();
+        let core = known_as(&module.core[..module.core.len().min(3)]);
         format!("{DIM}{}{DIM:#}", visible(&core.join(", ")))
     } else {
         visible(&module.description)
@@ -179,11 +179,18 @@ fn line(it: &MappedModule, width: usize) -> String {
     format!("{BOLD}{:<width$}{BOLD:#}  {name}{said}  {DIM}({}){DIM:#}", module.id, notes.join(", "))
 }
 
-/// A file by its name, with its folder where the name says nothing.
-fn known_as(path: &str) -> &str {
-    let from_end = |n: usize| path.rmatch_indices('/').nth(n).map_or(path, |it| &path[it.0 + 1..]);
-    let stem = from_end(0).split('.').next().unwrap_or_default();
-    from_end(usize::from(NAMELESS.contains(&stem)))
+/// Files by their names, with their folders where a name says nothing or is another's, too.
+fn known_as(paths: &[String]) -> Vec<&str> {
+    let from_end =
+        |path: &'_ str, n: usize| path.rmatch_indices('/').nth(n).map_or(0, |it| it.0 + 1);
+    let name = |path: &str| path[from_end(path, 0)..].to_owned();
+    let short = |path| {
+        let own = name(path);
+        let is_nameless = NAMELESS.contains(&own.split('.').next().unwrap_or_default());
+        let is_shared = paths.iter().filter(|it| name(it) == own).count() > 1;
+        &path[from_end(path, usize::from(is_nameless || is_shared))..]
+    };
+    paths.iter().map(|it| short(it.as_str())).collect()
 }
 
 fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
@@ -231,7 +238,16 @@ mod tests {
             ("a/__init__.py", "a/__init__.py"),
             ("ui/index.test.ts", "ui/index.test.ts"),
         ] {
-            assert_eq!(known_as(path), said);
+            assert_eq!(known_as(&[path.to_owned()]), [said]);
         }
+    }
+
+    #[test]
+    fn two_of_one_name_are_told_apart_by_their_folders() {
+        let paths = ["src/flask/app.py", "src/flask/sansio/app.py", "src/flask/ctx.py"];
+        assert_eq!(
+            known_as(&paths.map(str::to_owned)),
+            ["flask/app.py", "sansio/app.py", "ctx.py"]
+        );
     }
 }

@@ -3,6 +3,7 @@
 //! What is found is derived and kept with the graph. What somebody said about it is knowledge: it is
 //! kept as memories, and laid over what is found whenever somebody looks.
 
+mod about;
 mod edits;
 mod survey;
 mod told;

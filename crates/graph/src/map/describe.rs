@@ -6,6 +6,7 @@ const LONGEST: usize = 180;
 /// What begins so says how to do something, not what something is.
 const HOW_TO: &[&str] = &[
     "First",
+    "Then ",
     "To ",
     "Run ",
     "Install",
@@ -17,6 +18,13 @@ const HOW_TO: &[&str] = &[
     "See ",
 ];
 
+/// What begins so speaks of the whole of what it stands in.
+#[rustfmt::skip]
+const SPEAKS_OF_ITSELF: &[&str] = &[
+    "This plugin", "This package", "This library", "This crate", "This module", "This project", "This tool", "This is the repository",
+    "This directory", "This folder", "This application", "This website",
+];
+
 /// The description in a manifest, by its name.
 pub fn described(manifest: &str, text: &str) -> Option<String> {
     let value = match manifest {
@@ -24,12 +32,7 @@ pub fn described(manifest: &str, text: &str) -> Option<String> {
             let json: serde_json::Value = serde_json::from_str(text).ok()?;
             json["description"].as_str()?.to_owned()
         }
-        "Cargo.toml" | "pyproject.toml" => {
-            let line = text
-                .lines()
-                .find(|it| it.split_once('=').is_some_and(|it| it.0.trim() == "description"))?;
-            line.split('"').nth(1)?.to_owned()
-        }
+        "Cargo.toml" | "pyproject.toml" => in_toml(text, "description")?,
         "pom.xml" => {
             let from = text.find("<description>")? + "<description>".len();
             text[from..].split("</description>").next()?.to_owned()
@@ -39,12 +42,58 @@ pub fn described(manifest: &str, text: &str) -> Option<String> {
     sentence(&value)
 }
 
-/// What a file says about itself at its beginning.
-pub fn description_in(path: &str, text: &str) -> Option<String> {
+/// What a manifest calls what it describes.
+pub fn called(manifest: &str, text: &str) -> Option<String> {
+    let name = match manifest {
+        "package.json" => {
+            let json: serde_json::Value = serde_json::from_str(text).ok()?;
+            let name = json["name"].as_str()?.to_owned();
+            name.rsplit('/').next()?.to_owned()
+        }
+        "Cargo.toml" | "pyproject.toml" => in_toml(text, "name")?,
+        "go.mod" => {
+            let path = text.lines().find_map(|it| it.strip_prefix("module "))?.trim();
+            let is_version = |it: &str| {
+                it.strip_prefix('v').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+            };
+            path.rsplit('/').find(|it| !is_version(it))?.to_owned()
+        }
+        _ => return None,
+    };
+    let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '.');
+    (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
+}
+
+/// The text of a field that stands by itself at the beginning of a line, over several lines or not.
+fn in_toml(text: &str, field: &str) -> Option<String> {
+    let mut rest = text;
+    loop {
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        if let Some((name, value)) = line.split_once('=')
+            && name.trim() == field
+        {
+            let long = ["\"\"\"", "'''"].into_iter().find(|it| value.trim().starts_with(it));
+            return match long {
+                Some(quote) => {
+                    let from = rest.find(quote)? + quote.len();
+                    rest[from..].split(quote).next().map(|it| it.trim().to_owned())
+                }
+                None => value.split(['"', '\'']).nth(1).map(str::to_owned),
+            };
+        }
+        if after.is_empty() {
+            return None;
+        }
+        rest = after;
+    }
+}
+
+/// What a file says about itself at its beginning, best first. Only a README says more than one thing.
+pub fn descriptions_in(path: &str, text: &str) -> Vec<String> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let ending = name.rsplit_once('.').map_or("", |it| it.1).to_ascii_lowercase();
-    match ending.as_str() {
-        "md" | "markdown" | "rst" => of_readme(text),
+    let said = match ending.as_str() {
+        "md" | "markdown" | "rst" => return of_readme(text),
         "rs" => of_rust(text),
         "py" => of_python(text),
         "go" => of_go(text),
@@ -52,36 +101,66 @@ pub fn description_in(path: &str, text: &str) -> Option<String> {
             of_block(text)
         }
         _ => None,
-    }
+    };
+    said.into_iter().collect()
 }
 
-/// The first paragraph of prose: no headings, badges, pictures, tables or markup.
-fn of_readme(text: &str) -> Option<String> {
+/// How many paragraphs of a README are looked at.
+const PARAGRAPHS: usize = 3;
+
+/// The first paragraphs of prose: no headings, badges, pictures, tables or markup.
+fn of_readme(text: &str) -> Vec<String> {
     let is_prose = |it: &str| {
-        it.chars().next().is_some_and(|it| it.is_alphanumeric() || matches!(it, '*' | '_' | '`'))
+        let first = it.chars().next();
+        first.is_some_and(|it| it.is_alphanumeric() || matches!(it, '*' | '_' | '`'))
             && !it.starts_with("* ")
-            && !it.contains("](http") | it.contains(". ")
+            && outside_links(it) > 8
     };
     let underlines =
         |it: &str| it.len() > 2 && it.chars().all(|it| matches!(it, '=' | '-' | '~' | '*' | '#'));
     let lines: Vec<&str> = text.lines().map(str::trim).collect();
-    let mut at = 0;
-    let mut fenced = false;
-    while at < lines.len() {
+    let mut res = Vec::new();
+    let (mut at, mut n_paragraphs, mut fenced) = (0, 0, false);
+    while at < lines.len() && n_paragraphs < PARAGRAPHS {
         fenced ^= lines[at].starts_with("```");
         let heads = lines.get(at + 1).is_some_and(|it| underlines(it));
-        if !fenced
-            && !heads
-            && is_prose(lines[at])
-            && !underlines(lines[at])
-            && lines[at].contains(' ')
-        {
-            let rest = lines[at..].iter().copied().take_while(|it| !it.is_empty());
-            return sentence(&paragraph(rest));
+        if fenced || heads || underlines(lines[at]) || !is_prose(lines[at]) {
+            at += 1;
+            continue;
         }
-        at += 1;
+        let rest: Vec<&str> = lines[at..].iter().copied().take_while(|it| !it.is_empty()).collect();
+        at += rest.len();
+        n_paragraphs += 1;
+        res.extend(telling(&paragraph(rest.into_iter())));
     }
-    None
+    res
+}
+
+/// The sentence of a paragraph in which something speaks of itself, else its first.
+fn telling(paragraph: &str) -> Option<String> {
+    let of_itself = SPEAKS_OF_ITSELF.iter().filter_map(|it| {
+        let at = paragraph.find(&format!(". {it} "))?;
+        Some(&paragraph[at + 2..])
+    });
+    of_itself
+        .min_by_key(|it| usize::MAX - it.len())
+        .and_then(sentence)
+        .or_else(|| sentence(paragraph))
+}
+
+/// How many letters of a line are no part of a link.
+fn outside_links(line: &str) -> usize {
+    let mut depth = 0_i32;
+    let mut res = 0;
+    for it in line.chars() {
+        match it {
+            '[' | '(' | '<' => depth += 1,
+            ']' | ')' | '>' => depth -= 1,
+            _ if depth <= 0 && it.is_alphabetic() => res += 1,
+            _ => {}
+        }
+    }
+    res
 }
 
 /// The first `//!` near the top: attributes may come before it.
@@ -148,8 +227,10 @@ fn sentence(text: &str) -> Option<String> {
         rest = after.find(')').map_or("", |it| &after[it + 1..]);
     }
     plain.push_str(rest);
+    let plain = untagged(&plain);
     let plain: String = plain
         .chars()
+        .map(|it| if it.is_whitespace() { ' ' } else { it })
         .filter(|it| !it.is_control() && !matches!(it, '*' | '[' | ']' | '<' | '>'))
         .collect();
     let plain = plain.split_whitespace().collect::<Vec<_>>().join(" ");
@@ -157,16 +238,46 @@ fn sentence(text: &str) -> Option<String> {
         let word = plain[..*at].rsplit([' ', '(']).next().unwrap_or_default();
         !matches!(word, "e.g" | "i.e" | "vs" | "etc" | "Mr" | "St") && word.len() > 1
     });
-    let mut res =
-        end.map_or(plain.as_str(), |it| &plain[..it]).trim_end_matches(['.', ':']).to_owned();
+    let first = end.map_or(plain.as_str(), |it| &plain[..it]);
+    // What leads to a list says nothing without it.
+    if first.ends_with(':') {
+        return None;
+    }
+    let mut res = first.trim_end_matches('.').to_owned();
     if res.chars().count() > LONGEST {
         res = res.chars().take(LONGEST).collect();
         let at = res.rfind(' ').unwrap_or(res.len());
         res.truncate(at);
         res.push('…');
     }
-    let tells_to_do = HOW_TO.iter().any(|it| res.starts_with(it));
-    (res.chars().filter(|it| it.is_alphabetic()).count() > 8 && !tells_to_do).then_some(res)
+    // A name with an underscore is that of something in the file.
+    let first = res.split(' ').next().unwrap_or_default();
+    let is_other = HOW_TO.iter().any(|it| res.starts_with(it)) || first.contains('_');
+    (res.chars().filter(|it| it.is_alphabetic()).count() > 8 && !is_other).then_some(res)
+}
+
+/// Without tags, and `{@link a.b.C}` as `C`.
+fn untagged(text: &str) -> String {
+    let mut res = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '{']) {
+        res.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let is_tag = rest[1..].starts_with(|it: char| it.is_ascii_alphabetic() || it == '/');
+        let end =
+            if is_tag { rest.find('>') } else { rest.find('}').filter(|_| rest.starts_with("{@")) };
+        let Some(end) = end else {
+            res.push_str(&rest[..1]);
+            rest = &rest[1..];
+            continue;
+        };
+        if !is_tag {
+            let meant = rest[..end].rsplit(' ').next().unwrap_or_default();
+            res.push_str(meant.rsplit(['.', '#']).next().unwrap_or_default());
+        }
+        rest = &rest[end + 1..];
+    }
+    res + rest
 }
 
 #[cfg(test)]
@@ -201,16 +312,59 @@ mod tests {
                 "# Title\n\n[![build](http://x)](http://y)\n\nA **fast** [parser](http://z) for things. More.",
                 "A fast parser for things",
             ),
+            (
+                "README.md",
+                "# Website\n\nThis website is built using [Docusaurus 2](https://docusaurus.io/), a generator.",
+                "This website is built using Docusaurus 2, a generator",
+            ),
+            (
+                "README.md",
+                "Browsers differ in what they know. This plugin makes old ones do. More.",
+                "This plugin makes old ones do",
+            ),
+            (
+                "package-info.java",
+                "/* Licensed under the X License */\n/** Provides {@link a.Gson} for <b>JSON</b>. */\npackage a;",
+                "Provides Gson for JSON",
+            ),
         ] {
-            assert_eq!(description_in(path, text).as_deref(), Some(said), "{path}");
+            let found = descriptions_in(path, text);
+            assert_eq!(found.first().map(String::as_str), Some(said), "{path}");
         }
         for (path, text) in [
             ("lib.rs", "use x;"),
             ("a.py", "import x"),
             ("README.md", "# Title\n"),
+            ("README.md", "# Title\n\nTemplates that are supported include:\n\n- one\n"),
             ("a.ts", "/* Copyright X */ code"),
+            ("__init__.py", "\"\"\"\nLANG_INFO is a dictionary of languages.\n\"\"\""),
         ] {
-            assert_eq!(description_in(path, text), None, "{path}");
+            assert!(descriptions_in(path, text).is_empty(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_readme_has_more_than_one_paragraph_to_choose_from() {
+        let text = "A fast site generator by friends.\n\n---\n\nThis is the repository for the documentation site.";
+        assert_eq!(
+            descriptions_in("README.md", text),
+            [
+                "A fast site generator by friends",
+                "This is the repository for the documentation site"
+            ]
+        );
+    }
+
+    #[test]
+    fn manifests_say_what_they_describe_is_called() {
+        for (manifest, text, name) in [
+            ("package.json", r#"{"name": "@vitejs/vite-monorepo"}"#, Some("vite-monorepo")),
+            ("Cargo.toml", "[package]\nname = \"ripgrep\"\n", Some("ripgrep")),
+            ("pyproject.toml", "[project]\nname = 'Flask'\n", Some("Flask")),
+            ("go.mod", "module github.com/a/hugo/v2\n\ngo 1.25\n", Some("hugo")),
+            ("Cargo.toml", "[workspace]\n", None),
+        ] {
+            assert_eq!(called(manifest, text).as_deref(), name, "{text}");
         }
     }
 
@@ -223,6 +377,14 @@ mod tests {
         assert_eq!(
             described("Cargo.toml", "[package]\ndescription = \"An event loop\"\n").as_deref(),
             Some("An event loop")
+        );
+        assert_eq!(
+            described(
+                "Cargo.toml",
+                "[package]\ndescription = \"\"\"\nGrep, but with\nan index.\n\"\"\"\n"
+            )
+            .as_deref(),
+            Some("Grep, but with an index")
         );
         assert_eq!(described("Cargo.toml", "[package]\ndescription.workspace = true\n"), None);
         assert_eq!(described("package.json", "nonsense"), None);

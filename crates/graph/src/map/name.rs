@@ -5,18 +5,29 @@ use std::collections::{BTreeMap, BTreeSet};
 use model::words;
 
 use super::Site;
-use super::split::Area;
+use super::split::{Area, SAY_NOTHING};
 
-/// Folders that say nothing about what is in them, and those that only hold the parts of a project.
-const SAY_NOTHING: &[&str] = &["src", "main", "java", "kotlin", "scala"];
+/// Folders that only hold the parts of a project.
 const HOLD_PARTS: &[&str] = &["crates", "packages", "apps", "libs", "modules", "lib"];
+/// What only `src` and the like would be named by is named by the project.
+const NAMELESS: &[&str] = &["", "src", "lib", "main", "app"];
 
-/// A name for every area, each its own.
-pub(super) fn names(areas: &[Area], sites: &[Site]) -> Vec<String> {
-    let mut res: Vec<String> = areas
-        .iter()
-        .map(|it| if it.by_community { by_words(it, areas, sites) } else { by_folder(&it.root) })
-        .collect();
+/// A name for every area, each its own; `project` is what the project calls itself.
+pub(super) fn names(areas: &[Area], sites: &[Site], project: Option<&str>) -> Vec<String> {
+    let named = |it: &Area| match shared_words(sites, &it.files) {
+        words if it.by_community && !words.is_empty() => {
+            format!("{}: {}", by_folder(&it.root), words.join(" "))
+        }
+        _ => by_folder(&it.root),
+    };
+    let mut res: Vec<String> = areas.iter().map(named).collect();
+    // One at most, so that nobody's name is taken.
+    let nameless = areas.iter().position(|it| !it.by_community && NAMELESS.contains(&&*it.root));
+    if let (Some(at), Some(project)) = (nameless, project)
+        && !res.iter().any(|it| it.eq_ignore_ascii_case(project))
+    {
+        project.clone_into(&mut res[at]);
+    }
     // Two of the same name are told apart by where they lie, and if that does not help, by number.
     for again in [true, false] {
         let mut seen: BTreeMap<String, usize> = BTreeMap::new();
@@ -81,33 +92,41 @@ fn by_folder(root: &str) -> String {
     if parts.is_empty() { root.to_owned() } else { parts.join("/") }
 }
 
-/// The folder and the two words that its files have and those of other parts have not.
-fn by_words(area: &Area, areas: &[Area], sites: &[Site]) -> String {
-    let stems = |area: &Area| -> BTreeMap<String, usize> {
-        let mut res = BTreeMap::new();
-        for at in &area.files {
-            let name = sites[*at].path.rsplit('/').next().unwrap_or_default();
-            let stem = name.split('.').next().unwrap_or(name);
-            let own: BTreeSet<String> =
-                words::parts(stem).into_iter().filter(|it| it.len() > 2 && it != "test").collect();
-            own.into_iter().for_each(|it| *res.entry(it).or_default() += 1);
+/// Words that say what kind of file it is rather than what it is about.
+#[rustfmt::skip]
+const KINDS: &[&str] = &[
+    "test", "tests", "integration", "util", "utils", "helper", "helpers", "common", "base", "type", "types", "index", "main",
+    "with", "for", "the",
+];
+
+/// The words, two at most, that half of some files have in their names and their folder has not, in the
+/// order in which they stand there.
+pub(super) fn shared_words(sites: &[Site], files: &[usize]) -> Vec<String> {
+    let mut counts: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    for at in files {
+        let mut parts = sites[*at].path.rsplit('/');
+        let stem = parts.next().and_then(|it| it.split('.').next()).unwrap_or_default();
+        let folder = parts.next().unwrap_or_default().to_lowercase();
+        let says = |it: &str| {
+            it.len() > 2
+                && !KINDS.contains(&it)
+                && folder.strip_prefix(it).is_none_or(|it| it.len() > 1)
+        };
+        let mut own = BTreeSet::new();
+        for (place, word) in words::parts(stem).into_iter().enumerate() {
+            if says(&word) && own.insert(word.clone()) {
+                let count = counts.entry(word).or_default();
+                *count = (count.0 + 1, count.1 + place);
+            }
         }
-        res
-    };
-    let all: Vec<BTreeMap<String, usize>> =
-        areas.iter().filter(|it| it.root == area.root).map(stems).collect();
-    let mut ranked: Vec<(usize, String)> = stems(area)
-        .into_iter()
-        .filter(|it| it.1 > 1)
-        .map(|(word, n)| {
-            let elsewhere: usize = all.iter().filter_map(|it| it.get(&word)).sum::<usize>() - n;
-            (n * n * 1000 / (n + elsewhere), word)
-        })
-        .collect();
-    ranked.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.cmp(&b.1)));
-    let words: Vec<&str> = ranked.iter().take(2).map(|it| it.1.as_str()).collect();
-    let folder = by_folder(&area.root);
-    if words.is_empty() { folder } else { format!("{folder}: {}", words.join(", ")) }
+    }
+    let mut shared: Vec<(String, (usize, usize))> =
+        counts.into_iter().filter(|it| 2 * it.1.0 >= files.len()).collect();
+    shared.sort_by(|a, b| b.1.0.cmp(&a.1.0).then_with(|| a.0.cmp(&b.0)));
+    shared.truncate(2);
+    // By where they stand on average.
+    shared.sort_by(|a, b| (a.1.1 * b.1.0).cmp(&(b.1.1 * a.1.0)).then_with(|| a.0.cmp(&b.0)));
+    shared.into_iter().map(|it| it.0).collect()
 }
 
 #[cfg(test)]
@@ -130,19 +149,35 @@ mod tests {
         }
     }
 
+    fn area(root: &str, files: &[usize]) -> Area {
+        Area { root: root.to_owned(), files: files.to_vec(), by_community: files.len() > 1 }
+    }
+
+    fn sites(paths: &[&str]) -> Vec<Site> {
+        paths.iter().map(|it| Site { path: (*it).to_owned(), ..Site::default() }).collect()
+    }
+
     #[test]
-    fn what_hangs_together_in_one_folder_is_named_by_its_words() {
-        let paths =
-            ["x/user_form.py", "x/user_list.py", "x/form_field.py", "x/cache_a.py", "x/cache_b.py"];
-        let site = |it: &&str| Site { path: (*it).to_owned(), ..Site::default() };
-        let sites: Vec<Site> = paths.iter().map(site).collect();
-        let area = |files: &[usize]| Area {
-            root: "x".to_owned(),
-            files: files.to_vec(),
-            by_community: true,
-        };
-        let areas = [area(&[0, 1, 2]), area(&[3, 4])];
-        assert_eq!(names(&areas, &sites), ["x: form, user", "x: cache"]);
-        assert_eq!(ids(&names(&areas, &sites)), ["x-form-user", "x-cache"]);
+    fn what_hangs_together_in_one_folder_is_named_by_the_words_that_most_of_it_shares() {
+        let sites = sites(&[
+            "x/WelcomeScreen.tsx",
+            "x/WelcomeScreen.Hints.tsx",
+            "x/Footer.tsx",
+            "x/cache_a.py",
+            "x/cache_b.py",
+        ]);
+        let areas = [area("x", &[0, 1, 2]), area("x", &[3, 4])];
+        let named = names(&areas, &sites, None);
+        assert_eq!(named, ["x: welcome screen", "x: cache"]);
+        assert_eq!(ids(&named), ["x-welcome-screen", "x-cache"]);
+        assert!(shared_words(&sites, &[0, 2, 3]).is_empty());
+    }
+
+    #[test]
+    fn what_has_no_name_of_its_own_has_that_of_the_project_once() {
+        let sites = sites(&["index.js", "lib/a.js", "tool/b.js"]);
+        let areas = [area("", &[0]), area("lib", &[1]), area("tool", &[2])];
+        assert_eq!(names(&areas, &sites, Some("express")), ["express", "lib", "tool"]);
+        assert_eq!(names(&areas, &sites, Some("tool")), ["project", "lib", "tool"]);
     }
 }

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use super::Site;
 use super::community::communities;
+use super::{Site, name};
 
 /// A folder with a manifest of its own.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Package {
     /// Empty for the project's own.
     pub root: String,
+    /// What the manifest calls it, if it does.
+    pub name: Option<String>,
 }
 
 /// One part: a folder and the files in it that belong to no deeper part.
@@ -24,7 +26,7 @@ pub(super) struct Area {
 
 /// A part with fewer files is none; below the first folders of a large project it takes more.
 const FEWEST: usize = 3;
-const FEWEST_BELOW: usize = 8;
+const FEWEST_BELOW: usize = 5;
 /// A package with more files than this has parts.
 const WHOLE: usize = 60;
 /// A folder with more files than an eighth of all has parts, within these bounds.
@@ -36,18 +38,53 @@ const MOST: usize = 70;
 #[rustfmt::skip]
 const CLOSED: &[&str] = &[
     "tests", "test", "testing", "__tests__", "spec", "specs", "e2e", "testdata", "fixtures", "fixture", "examples", "example",
-    "samples", "bench", "benches", "benchmarks", "benchmark", "scripts", "tools", "docs", "doc", "locale", "locales", "i18n",
-    "migrations", "stubs", "typings", "fuzz", "integration-tests", "integration_tests",
+    "sample", "samples", "demo", "demos", "playground", "playgrounds", "bench", "benches", "benchmarks", "benchmark", "scripts",
+    "tools", "docs", "doc", "locale", "locales", "i18n", "migrations", "stubs", "typings", "fuzz", "integration-tests",
+    "integration_tests",
 ];
+
+/// Folders whose packages are there to try the project out, to show or to test it: none is a part of its own.
+#[rustfmt::skip]
+const TRIALS: &[&str] = &[
+    "tests", "test", "__tests__", "spec", "specs", "e2e", "examples", "example", "sample", "samples", "demo", "demos", "playground",
+    "playgrounds", "bench", "benches", "benchmarks", "benchmark", "fuzz", "docs", "integration-tests", "integration_tests",
+];
+
+/// Folders that say nothing about what is in them.
+pub(super) const SAY_NOTHING: &[&str] = &["src", "main", "java", "kotlin", "scala"];
 
 /// Folders whose manifests are data of tests rather than packages.
 const DATA: &[&str] =
     &["testdata", "fixtures", "fixture", "__fixtures__", "snapshots", "templates"];
 
+/// Whether a folder is beside the point of a project: examples, benchmarks, scripts, documents.
+pub(super) fn is_aside(path: &str) -> bool {
+    let beside = |it: &str| {
+        TRIALS.contains(&it)
+            || matches!(it, "scripts" | "tools" | "doc" | "locale" | "locales")
+            || it.starts_with("test-")
+            || it.starts_with("tests-")
+            || it.ends_with("-docs")
+    };
+    said(path).any(beside)
+}
+
+/// The folders of a path that say what is in it: those of a Java package are a name.
+fn said(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').take_while(|it| !matches!(*it, "java" | "kotlin" | "scala"))
+}
+
+/// Whether a file is what tests and generators work on.
+pub(super) fn is_data(path: &str) -> bool {
+    let folders = path.rsplit_once('/').map_or("", |it| it.0);
+    folders.split('/').any(|it| DATA.contains(&it))
+}
+
 pub(super) fn areas(sites: &[Site], packages: &[Package]) -> Vec<Area> {
     let mut by_package: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    let packages = own(sites, packages);
     for (at, site) in sites.iter().enumerate() {
-        by_package.entry(package_of(&site.path, packages)).or_default().push(at);
+        by_package.entry(package_of(&site.path, &packages)).or_default().push(at);
     }
     // A package of one or two files is a detail of the one around it.
     let small: Vec<&str> =
@@ -64,24 +101,82 @@ pub(super) fn areas(sites: &[Site], packages: &[Package]) -> Vec<Area> {
     }
     let large = (sites.len() / 8).clamp(*LARGE.start(), *LARGE.end());
     let mut acc = Vec::new();
+    let fewest = (sites.len() / 150).clamp(FEWEST, FEWEST_BELOW);
     for (root, mut files) in by_package {
         files.sort_unstable();
-        if root.is_empty() || files.len() > WHOLE {
-            let whole = if root.is_empty() { FEWEST } else { WHOLE };
-            split(&mut acc, sites, root, files, (whole, large, FEWEST));
-        } else {
+        let whole = if root.is_empty() { FEWEST } else { WHOLE.max(large) };
+        if !root.is_empty() && files.len() <= whole {
             acc.push(Area { root: root.to_owned(), files, by_community: false });
+        } else {
+            let fewest = if root.is_empty() { FEWEST } else { fewest };
+            split(&mut acc, sites, root, files, (whole, large, fewest));
         }
     }
-    let whole: Vec<String> = packages.iter().map(|it| it.root.clone()).collect();
-    merge_rests(&mut acc, &whole);
+    merge_rests(&mut acc, &packages);
     merge_most(&mut acc);
+    settle_roots(&mut acc, &packages);
     acc
 }
 
+/// The roots of the packages that can be parts. Not those in a folder of tests or examples, unless nearly
+/// all of the project lies there; nor manifests that are data.
+fn own(sites: &[Site], packages: &[Package]) -> Vec<String> {
+    let trial = |root: &str| {
+        let mut to = 0;
+        root.split('/').find_map(|it| {
+            let folder = &root[..to + it.len()];
+            to += it.len() + 1;
+            (TRIALS.contains(&it) && folder.len() < root.len()).then(|| folder.to_owned())
+        })
+    };
+    let is_most = |folder: &str| {
+        10 * sites.iter().filter(|it| is_below(&it.path, folder)).count() > 9 * sites.len()
+    };
+    let is_own = |it: &&Package| {
+        !it.root.split('/').any(|it| DATA.contains(&it) || it.starts_with("template-"))
+            && trial(&it.root).is_none_or(|folder| is_most(&folder))
+    };
+    packages.iter().filter(is_own).map(|it| it.root.clone()).collect()
+}
+
+/// A part that differs from its package only by folders that say nothing is that package; two that lie in
+/// the same place so are one.
+fn settle_roots(areas: &mut Vec<Area>, packages: &[String]) {
+    let plain = |root: &str| {
+        let telling = root.split('/').filter(|it| !SAY_NOTHING.contains(it));
+        telling.collect::<Vec<_>>().join("/")
+    };
+    for area in areas.iter_mut().filter(|it| !it.by_community) {
+        let around = packages.iter().filter(|it| !it.is_empty() && is_below(&area.root, it));
+        if let Some(package) = around.max_by_key(|it| it.len())
+            && area.root[package.len()..]
+                .split('/')
+                .all(|it| it.is_empty() || SAY_NOTHING.contains(&it))
+        {
+            area.root.clone_from(package);
+        }
+    }
+    let mut at = 0;
+    while at < areas.len() {
+        let same = |it: &Area| {
+            !areas[at].by_community && !it.by_community && plain(&it.root) == plain(&areas[at].root)
+        };
+        let Some(first) = areas[..at].iter().position(same) else {
+            at += 1;
+            continue;
+        };
+        let later = areas.remove(at);
+        if later.root.len() < areas[first].root.len() {
+            areas[first].root = later.root;
+        }
+        areas[first].files.extend(later.files);
+        areas[first].files.sort_unstable();
+    }
+}
+
 /// A few files beside larger parts are no part of their own. They go to what lies in the same package
-/// below `src`, else to the part around them, else to the first part below them. A few at the very top,
-/// with nothing around them, are left out.
+/// below `src`, else to the part around them, else to the first part below them. A few at the very top
+/// go to what lies in `src` or `lib`; if there is no such part, they are left out.
 fn merge_rests(areas: &mut Vec<Area>, packages: &[String]) {
     let is_rest = |it: &Area, all: &[Area]| {
         let is_package = packages.contains(&it.root)
@@ -93,13 +188,15 @@ fn merge_rests(areas: &mut Vec<Area>, packages: &[String]) {
             return;
         }
         let rest = areas.remove(at);
-        let below = |it: &&usize| is_below(&areas[**it].root, &rest.root) && !rest.root.is_empty();
+        let is_top = rest.root.is_empty();
+        let below = |it: &&usize| is_below(&areas[**it].root, &rest.root);
         let around =
             |it: &&usize| is_below(&rest.root, &areas[**it].root) && !areas[**it].root.is_empty();
         let places: Vec<usize> = (0..areas.len()).collect();
         let own = |it: &&usize| {
             let inside = &areas[**it].root[rest.root.len()..];
-            inside.split('/').all(|it| matches!(it, "" | "src" | "main" | "java"))
+            let is_main = |it: &str| is_top && inside == it;
+            is_main("lib") || inside.split('/').all(|it| it.is_empty() || SAY_NOTHING.contains(&it))
         };
         let to = places
             .iter()
@@ -109,7 +206,7 @@ fn merge_rests(areas: &mut Vec<Area>, packages: &[String]) {
             .or_else(|| {
                 places
                     .iter()
-                    .filter(below)
+                    .filter(|it| below(it) && !is_top)
                     .min_by_key(|it| (areas[**it].root.len(), usize::MAX - areas[**it].files.len()))
             })
             .copied();
@@ -122,17 +219,12 @@ fn merge_rests(areas: &mut Vec<Area>, packages: &[String]) {
     }
 }
 
-fn package_of<'a>(path: &str, packages: &'a [Package]) -> &'a str {
-    let is_data = |root: &str| root.split('/').any(|it| DATA.contains(&it));
-    packages
-        .iter()
-        .map(|it| it.root.as_str())
-        .filter(|it| is_below(path, it) && !is_data(it))
-        .max_by_key(|it| it.len())
-        .unwrap_or("")
+fn package_of<'a>(path: &str, packages: &'a [String]) -> &'a str {
+    let around = packages.iter().map(String::as_str).filter(|it| is_below(path, it));
+    around.max_by_key(|it| it.len()).unwrap_or("")
 }
 
-fn is_below(path: &str, root: &str) -> bool {
+pub(super) fn is_below(path: &str, root: &str) -> bool {
     root.is_empty() || path.strip_prefix(root).is_some_and(|it| it.starts_with('/'))
 }
 
@@ -146,7 +238,8 @@ fn split(
     (whole, large, fewest): (usize, usize, usize),
 ) {
     let dir = common(sites, root, &files);
-    let closed = dir.rsplit('/').next().is_some_and(|it| CLOSED.contains(&it));
+    // The folder itself, and those that were passed on the way to where its files part.
+    let closed = said(&dir).skip(root.split('/').count() - 1).any(|it| CLOSED.contains(&it));
     if files.len() <= whole || closed {
         acc.push(Area { root: dir, files, by_community: false });
         return;
@@ -213,7 +306,8 @@ fn by_community(acc: &mut Vec<Area>, sites: &[Site], dir: &str, files: Vec<usize
     }
     let mut rest = Vec::new();
     for files in groups.into_values() {
-        if files.len() < 2 * FEWEST {
+        // A group that nobody can name is no part.
+        if files.len() < 2 * FEWEST || name::shared_words(sites, &files).is_empty() {
             rest.extend(files);
         } else {
             acc.push(Area { root: dir.to_owned(), files, by_community: true });
@@ -252,7 +346,7 @@ mod tests {
         let site = |it: &String| Site { path: it.clone(), ..Site::default() };
         let sites: Vec<Site> = paths.iter().map(site).collect();
         let packages: Vec<Package> =
-            packages.iter().map(|it| Package { root: (*it).to_owned() }).collect();
+            packages.iter().map(|it| Package { root: (*it).to_owned(), name: None }).collect();
         areas(&sites, &packages).into_iter().map(|it| (it.root, it.files.len())).collect()
     }
 
@@ -293,7 +387,66 @@ mod tests {
             "a/x.py".to_owned(),
             "a/fixtures/p/y.py".to_owned(),
             "a/fixtures/p/z.py".to_owned(),
+            "a/template-x/u.py".to_owned(),
+            "a/template-x/v.py".to_owned(),
         ];
-        assert_eq!(told(&paths, &["a", "a/fixtures/p"]), [("a".to_owned(), 3)]);
+        let packages = ["a", "a/fixtures/p", "a/template-x"];
+        assert_eq!(told(&paths, &packages), [("a".to_owned(), 5)]);
+    }
+
+    #[test]
+    fn packages_among_examples_are_one_part_unless_there_is_nothing_else() {
+        let mut paths = many("examples/a", 5);
+        paths.extend(many("examples/b", 5));
+        let packages = ["examples/a", "examples/b"];
+        let apart = [("examples/a", 5), ("examples/b", 5)].map(|it| (it.0.to_owned(), it.1));
+        assert_eq!(told(&paths, &packages), apart);
+        paths.extend(many("src", 5));
+        let whole = [("examples", 10), ("src", 5)].map(|it| (it.0.to_owned(), it.1));
+        assert_eq!(told(&paths, &packages), whole);
+    }
+
+    #[test]
+    fn the_folders_of_a_java_package_are_a_name() {
+        let root = "src/main/java/org/acme/samples/clinic";
+        let mut paths = many(&format!("{root}/owner"), 20);
+        paths.extend(many(&format!("{root}/vet"), 20));
+        let expected = [(format!("{root}/owner"), 20), (format!("{root}/vet"), 20)];
+        assert_eq!(told(&paths, &[]), expected);
+        assert!(!is_aside(root));
+    }
+
+    #[test]
+    fn what_lies_beside_and_in_src_is_one_part() {
+        let mut paths = many("pkg/src/node", 100);
+        paths.extend(many("pkg/src/types", 20));
+        paths.extend(many("pkg/types", 20));
+        paths.extend(many("pkg/bin", 2));
+        paths.extend(many("pkg/src", 4));
+        let expected = [("pkg/src/node", 100), ("pkg/types", 40), ("pkg", 6)]
+            .map(|it| (it.0.to_owned(), it.1));
+        assert_eq!(told(&paths, &["pkg"]), expected);
+    }
+
+    #[test]
+    fn a_few_files_at_the_top_belong_to_src_or_lib() {
+        let mut paths = many("lib", 6);
+        paths.extend(many("examples", 10));
+        paths.push("index.py".to_owned());
+        let expected = [("examples", 10), ("", 7)].map(|it| (it.0.to_owned(), it.1));
+        assert_eq!(told(&paths, &[]), expected);
+    }
+
+    #[test]
+    fn a_group_in_one_folder_that_nobody_can_name_is_no_part() {
+        let site =
+            |path: String, to: usize| Site { path, links: vec![(to, 9000)], ..Site::default() };
+        let mut sites: Vec<Site> =
+            (0..30).map(|it| site(format!("x/library_{it}.py"), 0)).collect();
+        let odd = ["apple", "bear", "cloud", "door", "earth", "fire", "glass", "house"];
+        sites.extend(odd.iter().map(|it| site(format!("x/{it}.py"), 30)));
+        let found: Vec<(bool, usize)> =
+            areas(&sites, &[]).iter().map(|it| (it.by_community, it.files.len())).collect();
+        assert_eq!(found, [(true, 30), (false, 8)]);
     }
 }

@@ -1,9 +1,13 @@
 //! How a project is built, tested, checked and run, told from its manifests and its CI.
 
+mod ci;
+
 use std::collections::BTreeSet;
 
 use model::closed;
 use serde_json::Value;
+
+use super::split;
 
 closed! {
     /// What a tool is for.
@@ -34,7 +38,7 @@ pub const MANIFESTS: &[(&str, bool)] = &[
     ("CMakeLists.txt", false), ("Makefile", false), ("justfile", false), ("setup.cfg", false), ("tox.ini", false),
     ("noxfile.py", false), ("requirements.txt", false), ("requirements-dev.txt", false), ("yarn.lock", false),
     ("pnpm-lock.yaml", false), ("package-lock.json", false), ("bun.lock", false), ("uv.lock", false), ("poetry.lock", false),
-    ("gradlew", false), ("mvnw", false), ("magefile.go", false), ("deno.json", false),
+    ("gradlew", false), ("mvnw", false), ("magefile.go", false), ("deno.json", false), (".pre-commit-config.yaml", false),
 ];
 
 /// Where descriptions of CI lie.
@@ -51,7 +55,6 @@ const BY_FILE: &[(&str, &str, Commands)] = &[
     ("pom.xml",          "maven",  &[(ToolKind::Build, "mvn package"), (ToolKind::Test, "mvn test")]),
     ("build.gradle",     "gradle", &[(ToolKind::Build, "gradle build"), (ToolKind::Test, "gradle test")]),
     ("build.gradle.kts", "gradle", &[(ToolKind::Build, "gradle build"), (ToolKind::Test, "gradle test")]),
-    ("pyproject.toml",   "pyproject", &[]),
     ("uv.lock",          "uv",     &[]),
     ("poetry.lock",      "poetry", &[]),
     ("CMakeLists.txt",   "cmake",  &[(ToolKind::Build, "cmake --build build"), (ToolKind::Test, "ctest --test-dir build")]),
@@ -59,6 +62,27 @@ const BY_FILE: &[(&str, &str, Commands)] = &[
     ("composer.json",    "composer",&[]),
     ("magefile.go",      "mage",   &[]),
     ("tox.ini",          "tox",    &[(ToolKind::Test, "tox")]),
+    (".pre-commit-config.yaml", "pre-commit", &[(ToolKind::Lint, "pre-commit run --all-files")]),
+];
+
+/// Who builds a Python package, by the beginning of what its manifest names.
+#[rustfmt::skip]
+const BACKENDS: &[(&str, &str)] = &[
+    ("setuptools", "setuptools"), ("hatchling", "hatch"), ("flit_core", "flit"), ("poetry", "poetry"), ("pdm", "pdm"),
+    ("maturin", "maturin"), ("scikit_build", "scikit-build"), ("uv_build", "uv"), ("mesonpy", "meson"),
+];
+
+/// What starts a program: a tool, a sign of it in the tool's own manifest (nothing: a source file at the
+/// top), the command.
+#[rustfmt::skip]
+const STARTS: &[(&str, Option<&str>, &str, &str)] = &[
+    ("Cargo.toml",       Some("[[bin]]"),               "",            "cargo run"),
+    ("Cargo.toml",       Some("default-run"),           "",            "cargo run"),
+    ("Cargo.toml",       None,                          "src/main.rs", "cargo run"),
+    ("go.mod",           None,                          "main.go",     "go run ."),
+    ("pom.xml",          Some("spring-boot-maven-plugin"), "",         "mvn spring-boot:run"),
+    ("build.gradle",     Some("org.springframework.boot"), "",         "gradle bootRun"),
+    ("build.gradle.kts", Some("org.springframework.boot"), "",         "gradle bootRun"),
 ];
 
 /// Targets of a Makefile or scripts of a package, best first.
@@ -68,14 +92,6 @@ const TARGETS: &[(ToolKind, &[&str])] = &[
     (ToolKind::Test,  &["test", "tests", "test:all", "test:unit", "test:app", "check"]),
     (ToolKind::Lint,  &["lint", "test:code", "lint:check", "clippy", "format:check"]),
     (ToolKind::Run,   &["start", "dev", "run", "serve"]),
-];
-
-/// What a line of CI begins with, and what it then is.
-#[rustfmt::skip]
-const IN_CI: &[(ToolKind, &[&str])] = &[
-    (ToolKind::Test,  &["pytest", "python -m pytest", "tox", "nox", "python -Wall tests/runtests.py", "python tests/runtests.py", "npm test", "yarn test", "pnpm test", "bundle exec rspec", "bundle exec rake", "vendor/bin/phpunit", "ctest", "mage "]),
-    (ToolKind::Lint,  &["ruff", "flake8", "pylint", "mypy", "black --check", "golangci-lint", "npm run lint", "yarn lint", "pnpm lint", "pre-commit run", "bundle exec rubocop"]),
-    (ToolKind::Build, &["python -m build", "npm run build", "yarn build", "pnpm build", "cmake --build"]),
 ];
 
 /// Libraries by the name manifests know them by.
@@ -121,23 +137,29 @@ pub fn tools(files: &[(String, String)], sources: &[&str]) -> Vec<Tool> {
     if let Some((from, text)) = package.filter(|_| by_script) {
         scripts(&mut acc, files, from, text);
     }
-    for (from, text) in files.iter().filter(|it| is_workflow(&it.0)) {
-        in_ci(&mut acc, from, text);
+    for (kind, command, from) in ci::commands(files, by_script) {
+        add_command(&mut acc, kind, command, &from);
+    }
+    if let Some((from, text)) = top("pyproject.toml") {
+        backend(&mut acc, from, text);
     }
     for (file, tool, commands) in BY_FILE {
         let Some((from, _)) = nearest(files, file) else { continue };
         add(&mut acc, ToolKind::BuildTool, (*tool).to_owned(), from);
-        let wrapper = ["gradlew", "mvnw"].into_iter().find(|it| top(it).is_some());
-        for (kind, command) in *commands {
-            // Only the project's own manifest says how the project is built.
-            if from == file {
-                let command = match (wrapper, command.split_once(' ')) {
-                    (Some(it), Some(("gradle" | "mvn", rest))) => format!("./{it} {rest}"),
-                    _ => (*command).to_owned(),
-                };
-                add_command(&mut acc, *kind, command, from);
-            }
+        // Only the project's own manifest says how the project is built.
+        for (kind, command) in commands.iter().filter(|_| from == file) {
+            add_command(&mut acc, *kind, wrapped(files, command), from);
         }
+    }
+    for (file, sign, source, command) in STARTS {
+        let Some((from, text)) = top(file) else { continue };
+        if sign.map_or_else(|| sources.contains(source), |it| text.contains(it)) {
+            add_command(&mut acc, ToolKind::Run, wrapped(files, command), from);
+        }
+    }
+    if sources.contains(&"manage.py") {
+        let command = "python manage.py runserver".to_owned();
+        add_command(&mut acc, ToolKind::Run, command, "manage.py");
     }
     if let Some((from, text)) = package.filter(|_| !by_script) {
         scripts(&mut acc, files, from, text);
@@ -146,7 +168,9 @@ pub fn tools(files: &[(String, String)], sources: &[&str]) -> Vec<Tool> {
         && let Some((from, _)) =
             files.iter().find(|it| is_python(&it.0) && mentions(&it.0, &it.1, "pytest"))
     {
-        add_command(&mut acc, ToolKind::Test, "pytest".to_owned(), from);
+        let runner = ["uv", "poetry"].into_iter().find(|it| top(&format!("{it}.lock")).is_some());
+        let command = runner.map_or_else(|| "pytest".to_owned(), |it| format!("{it} run pytest"));
+        add_command(&mut acc, ToolKind::Test, command, from);
     }
     for (needle, label, kind) in LIBRARIES {
         let own = [format!("name = \"{needle}\""), format!("\"name\": \"{needle}\"")];
@@ -184,15 +208,30 @@ fn nearest<'a>(files: &'a [(String, String)], name: &str) -> Option<&'a (String,
         .filter(|it| it.0.matches('/').count() <= 2)
 }
 
-/// What lies in such a folder is not what the project is made with.
+/// What lies among examples, tests, templates and the like is not what the project is made with.
 fn is_aside(path: &str) -> bool {
-    const ASIDE: &[&str] =
-        &["example", "examples", "sample", "samples", "demo", "fixtures", "docs"];
-    path.split('/').any(|it| ASIDE.contains(&it))
+    let is_template = |it: &str| it.starts_with("template");
+    let folders = path.rsplit_once('/').map_or("", |it| it.0);
+    split::is_aside(folders) || split::is_data(path) || folders.split('/').any(is_template)
 }
 
-fn is_workflow(path: &str) -> bool {
-    WORKFLOWS.iter().any(|it| path.starts_with(it))
+/// A command by the wrapper that lies there for its tool.
+fn wrapped(files: &[(String, String)], command: &str) -> String {
+    let has = |name: &str| files.iter().any(|it| it.0 == name);
+    match command.split_once(' ') {
+        Some(("gradle", rest)) if has("gradlew") => format!("./gradlew {rest}"),
+        Some(("mvn", rest)) if has("mvnw") => format!("./mvnw {rest}"),
+        _ => command.to_owned(),
+    }
+}
+
+fn backend(acc: &mut Vec<Tool>, from: &str, text: &str) {
+    let named =
+        text.lines().find_map(|it| it.trim().strip_prefix("build-backend")?.split('"').nth(1));
+    let tool = BACKENDS.iter().find(|it| named.is_some_and(|named| named.starts_with(it.0)));
+    if let Some((_, tool)) = tool {
+        add(acc, ToolKind::BuildTool, (*tool).to_owned(), from);
+    }
 }
 
 fn is_python(path: &str) -> bool {
@@ -249,25 +288,6 @@ fn scripts(acc: &mut Vec<Tool>, files: &[(String, String)], from: &str, text: &s
             _ => format!("{tool} {name}"),
         };
         add_command(acc, *kind, command, from);
-    }
-}
-
-/// Commands in the steps of a workflow that stand for themselves.
-fn in_ci(acc: &mut Vec<Tool>, from: &str, text: &str) {
-    for line in text.lines() {
-        let line = line.trim().trim_start_matches("- ");
-        let line = line.strip_prefix("run:").unwrap_or(line).trim().trim_matches(['"', '\'', ';']);
-        if line.contains('$') || line.ends_with([':', '\\', '|']) || line.len() > 100 {
-            continue;
-        }
-        for (kind, beginnings) in IN_CI {
-            let begins = |it: &&str| {
-                line.strip_prefix(it).is_some_and(|it| it.is_empty() || it.starts_with(' '))
-            };
-            if beginnings.iter().any(|it| begins(&it.trim_end())) {
-                add_command(acc, *kind, line.to_owned(), from);
-            }
-        }
     }
 }
 
@@ -378,7 +398,7 @@ mod tests {
                 ),
                 (".github/workflows/tests.yml", ci)
             ]),
-            ["build_tool pyproject", "test python -Wall tests/runtests.py -v2"]
+            ["test python -Wall tests/runtests.py -v2"]
         );
     }
 
@@ -388,6 +408,52 @@ mod tests {
         let example = r#"{"dependencies":{"next":"15"}}"#;
         let files = [(".github/workflows/t.yml", ci), ("examples/web/package.json", example)];
         assert_eq!(told(&files), ["test mage -v check"]);
+    }
+
+    #[test]
+    fn each_tool_has_its_own_wrapper_and_a_program_its_start() {
+        let pom = "<plugin><artifactId>spring-boot-maven-plugin</artifactId></plugin>";
+        let files = [("pom.xml", pom), ("build.gradle", ""), ("gradlew", ""), ("mvnw", "")];
+        assert_eq!(
+            told(&files),
+            [
+                "build_tool maven",
+                "build_tool gradle",
+                "build ./mvnw package",
+                "test ./mvnw test",
+                "run ./mvnw spring-boot:run",
+                "framework Spring Boot",
+            ]
+        );
+        let bin = [("Cargo.toml", "[package]\nname = \"x\"\n\n[[bin]]\npath = \"x.rs\"\n")];
+        assert!(told(&bin).contains(&"run cargo run".to_owned()));
+    }
+
+    #[test]
+    fn a_python_package_is_built_by_its_backend_and_tested_where_its_packages_are() {
+        let manifest = "[build-system]\nbuild-backend = \"flit_core.buildapi\"\n\n[project]\ndependencies = [\n  \"pytest\",\n]\n";
+        assert_eq!(
+            told(&[("pyproject.toml", manifest), ("uv.lock", ""), (".pre-commit-config.yaml", "")]),
+            [
+                "build_tool flit",
+                "build_tool uv",
+                "build_tool pre-commit",
+                "test uv run pytest",
+                "lint pre-commit run --all-files",
+                "test_framework pytest",
+            ]
+        );
+    }
+
+    #[test]
+    fn templates_and_playgrounds_say_nothing_about_the_project() {
+        let react = r#"{"dependencies":{"react":"19"}}"#;
+        let files = [
+            ("package.json", "{}"),
+            ("packages/create/template-react/package.json", react),
+            ("playground/hmr/package.json", react),
+        ];
+        assert_eq!(told(&files), ["build_tool npm"]);
     }
 
     #[test]

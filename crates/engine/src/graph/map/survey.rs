@@ -4,17 +4,16 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::Path;
 
 use ::graph::{
-    MANIFESTS, MapSite, Module, Package, Tool, WORKFLOWS, decode_ties, described, description_in,
-    encode_module, is_test_path, keep_ids, language, modules, tools,
+    MANIFESTS, MapSite, Module, Package, Tool, WORKFLOWS, called, decode_ties, encode_module,
+    is_test_path, keep_ids, know_tests, language, modules, tools,
 };
 use observe::Worked;
 use store::{GraphStamp, MapRows, TiesRow};
 
+use super::about;
 use crate::models::aside;
 use crate::{Engine, Error, Reach};
 
-/// Files that lead into a module and may say what it is for, best first.
-const SPEAKERS: &[&str] = &["README.md", "README.rst", "readme.md"];
 /// Manifests whose text says something; of the others it is enough that they are there.
 const MUTE: &[&str] = &[
     "yarn.lock",
@@ -47,9 +46,9 @@ impl Engine {
             let sites = sites(&stamps, &links, &ties, &worked);
             let (packages, texts) = manifests(&root, &sites);
             let mut found = modules(&sites, &packages);
-            for it in &mut found {
-                it.description = description(&root, it, &texts).unwrap_or_default();
-            }
+            let project = packages.iter().find(|it| it.root.is_empty());
+            let name = project.and_then(|it| it.name.as_deref());
+            about::describe(&mut found, name, &root, &texts);
             keep_ids(&mut found, &followed(before, &sites));
             let paths: Vec<&str> = sites.iter().map(|it| it.path.as_str()).collect();
             rows(&found, &tools(&texts, &paths))
@@ -84,6 +83,7 @@ fn sites(
     let site = |it: &&GraphStamp| MapSite {
         path: it.path.clone(),
         is_test: is_test_path(&it.path),
+        is_empty: it.size == 0,
         ..MapSite::default()
     };
     let mut res: Vec<MapSite> = stamps.iter().map(site).collect();
@@ -116,6 +116,7 @@ fn sites(
             res[*at].churn += more;
         }
     }
+    know_tests(&mut res);
     res
 }
 
@@ -152,7 +153,7 @@ fn manifests(root: &Path, sites: &[MapSite]) -> (Vec<Package>, Vec<(String, Stri
     }
     let (mut packages, mut texts) = (Vec::new(), Vec::new());
     for folder in folders {
-        let mut is_package = false;
+        let (mut is_package, mut package) = (false, None);
         for (name, makes_package) in MANIFESTS {
             let path =
                 if folder.is_empty() { (*name).to_owned() } else { format!("{folder}/{name}") };
@@ -162,10 +163,11 @@ fn manifests(root: &Path, sites: &[MapSite]) -> (Vec<Package>, Vec<(String, Stri
             let text = if MUTE.contains(name) { None } else { source::glance(root, &path) };
             let text = text.unwrap_or_default();
             is_package |= *makes_package && is_own(name, &text);
+            package = package.or_else(|| called(name, &text));
             texts.push((path, text));
         }
-        if is_package && !folder.is_empty() {
-            packages.push(Package { root: folder.to_owned() });
+        if is_package || (folder.is_empty() && package.is_some()) {
+            packages.push(Package { root: folder.to_owned(), name: package });
         }
     }
     for place in WORKFLOWS {
@@ -186,48 +188,6 @@ fn is_own(name: &str, text: &str) -> bool {
         "package.json" => text.contains("\"name\""),
         _ => true,
     }
-}
-
-/// What a module says about itself: in its manifest, in its README, in the file one enters by.
-fn description(root: &Path, module: &Module, texts: &[(String, String)]) -> Option<String> {
-    let folder = module.root.as_str();
-    let inside =
-        |name: &str| if folder.is_empty() { name.to_owned() } else { format!("{folder}/{name}") };
-    let stated = texts.iter().find_map(|(path, text)| {
-        let name = path.rsplit('/').next()?;
-        (*path == inside(name)).then(|| described(name, text))?
-    });
-    let read = |path: &str| description_in(path, &source::glance(root, path)?);
-    // A folder that only holds what is left beside its parts is not what its README speaks of.
-    stated
-        .or_else(|| SPEAKERS.iter().find_map(|it| read(&inside(it))))
-        .or_else(|| {
-            let own: Vec<String> =
-                ["src/lib.rs", "src/main.rs", "lib.rs", "mod.rs", "__init__.py", "doc.go"]
-                    .iter()
-                    .map(|it| inside(it))
-                    .collect();
-            let beside = format!("{folder}.rs");
-            let doors = module.entries.iter().filter(|it| !it.ends_with("__main__.py"));
-            own.iter().chain([&beside]).chain(doors).find_map(|it| read(it))
-        })
-        .or_else(|| of_go_package(root, module))
-        .or_else(|| {
-            module.files.first().filter(|_| module.files.len() == 1).and_then(|it| read(it))
-        })
-}
-
-/// In Go any file of a package may say what the package is for.
-fn of_go_package(root: &Path, module: &Module) -> Option<String> {
-    let depth = module.root.matches('/').count() + usize::from(!module.root.is_empty());
-    let own = module
-        .files
-        .iter()
-        .filter(|it| model::words::extension(it) == Some("go") && it.matches('/').count() == depth);
-    own.take(40).find_map(|it| {
-        let text = source::glance(root, it)?;
-        text.contains("// Package ").then(|| description_in(it, &text))?
-    })
 }
 
 fn rows(modules: &[Module], tools: &[Tool]) -> MapRows {
