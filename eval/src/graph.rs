@@ -228,7 +228,7 @@ fn truth(
     index: &[ScipFile<'_>],
     texts: &HashMap<String, Vec<u8>>,
 ) -> Vec<(String, HashMap<At, Truth>)> {
-    let mut defined: HashMap<&str, (&str, At)> = HashMap::new();
+    let mut defined: HashMap<&str, Vec<(&str, At)>> = HashMap::new();
     let mut local: HashMap<(&str, &str), At> = HashMap::new();
     for file in index {
         for it in
@@ -239,14 +239,15 @@ fn truth(
         for it in
             file.occurrences.iter().filter(|it| it.is_definition && !it.symbol.starts_with("local"))
         {
-            defined.entry(it.symbol).or_insert((&file.path, (it.line, it.column)));
+            defined.entry(it.symbol).or_default().push((&file.path, (it.line, it.column)));
         }
     }
     let mut by_file = Vec::new();
     for file in index.iter().filter(|it| texts.contains_key(&it.path)) {
         let mut places: HashMap<At, Truth> = HashMap::new();
         for it in file.occurrences.iter().filter(|it| !it.is_definition) {
-            let said = match judge(it.symbol, &defined) {
+            let Some(said) = judge(it.symbol, &file.path, &defined) else { continue };
+            let said = match said {
                 Truth::Local(None) => {
                     Truth::Local(local.get(&(file.path.as_str(), it.symbol)).copied())
                 }
@@ -263,18 +264,35 @@ fn truth(
     by_file
 }
 
-fn judge(symbol: &str, defined: &HashMap<&str, (&str, At)>) -> Truth {
+/// What a symbol is, seen from a file. Some indexes give one symbol to things of different programs, such as
+/// tests: the one of the same file is meant, else nothing is known. `rust-analyzer` does so with functions
+/// inside others, too, while elsewhere several in one file are overloads.
+fn judge(symbol: &str, from: &str, defined: &HashMap<&str, Vec<(&str, At)>>) -> Option<Truth> {
+    let find = |symbol: &str| match defined.get(symbol)?.as_slice() {
+        [only] => Some(Ok(*only)),
+        many => {
+            let mut own = many.iter().filter(|it| it.0 == from);
+            let first = own.next();
+            let is_known = !symbol.starts_with("rust-analyzer") || own.next().is_none();
+            Some(first.filter(|_| is_known).copied().ok_or(()))
+        }
+    };
     let is_parameter = symbol.ends_with(')') && symbol.contains('(') && !symbol.ends_with("().");
     if symbol.starts_with("local") || is_parameter {
-        return Truth::Local(defined.get(symbol).map(|it| it.1));
+        return Some(Truth::Local(find(symbol).and_then(Result::ok).map(|it| it.1)));
+    }
+    // `Self`, as what is implemented there; the type is not always in reach.
+    if symbol.ends_with(']') && symbol.contains("impl#[") {
+        return None;
     }
     let class =
         symbol.strip_suffix("`<constructor>`().").or_else(|| symbol.strip_suffix("__init__()."));
-    let place = |it: &(&str, At)| (it.0.to_owned(), it.1);
-    match (class.and_then(|it| defined.get(it)), defined.get(symbol)) {
-        (Some(class), Some(own)) => Truth::Constructor(place(class), place(own)),
-        (Some(it), None) | (None, Some(it)) => Truth::Own(it.0.to_owned(), it.1),
-        (None, None) => Truth::Foreign,
+    let place = |it: (&str, At)| (it.0.to_owned(), it.1);
+    match (class.and_then(find), find(symbol)) {
+        (Some(Err(())), _) | (_, Some(Err(()))) => None,
+        (Some(Ok(class)), Some(Ok(own))) => Some(Truth::Constructor(place(class), place(own))),
+        (Some(Ok(it)), None) | (None, Some(Ok(it))) => Some(Truth::Own(it.0.to_owned(), it.1)),
+        (None, None) => Some(Truth::Foreign),
     }
 }
 

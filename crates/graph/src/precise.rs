@@ -4,6 +4,7 @@
 //! its path and name, so it may move inside its file; where it is gone, the resolver finds what it can.
 
 use std::collections::{HashMap, HashSet};
+use std::ops::Range;
 
 use crate::facts::{Facts, Pos, Reader, Writer};
 use crate::graph::Graph;
@@ -90,7 +91,13 @@ impl Precise {
 
 /// Of the named places of a file, so many in a hundred must bear their names: definitions, and all.
 const DEFINITIONS: usize = 95;
-const ALL: usize = 70;
+const ALL: usize = 50;
+/// And so many must bear their name or be some other whole word: what is imported may be called otherwise.
+const WORDS: usize = 70;
+
+/// Definitions by symbol, seen from a file and from anywhere. Some indexes give one symbol to things of
+/// different programs, such as tests: from anywhere, nothing is known of it then.
+type Defined<'a> = HashMap<(Option<FileId>, &'a str), Option<Symbol>>;
 
 /// One file of the index that is still what it was.
 struct Fresh<'a> {
@@ -108,8 +115,7 @@ pub fn fit(
 ) -> Fitted {
     let mut res = Fitted::default();
     let mut fresh = Vec::new();
-    // Definitions by symbol; those inside functions by their file, too.
-    let mut defined: HashMap<(Option<FileId>, &str), Symbol> = HashMap::new();
+    let mut defined = Defined::new();
     let mut known: HashSet<&str> = HashSet::new();
     for file in index {
         known.extend(file.occurrences.iter().filter(|it| it.is_definition).map(|it| it.symbol));
@@ -124,9 +130,19 @@ pub fn fit(
         };
         let mut symbols = symbols(&facts, &file.path);
         for (at, it) in places.iter().filter(|it| it.1.is_definition) {
-            if let Some(symbol) = symbols.remove(at) {
-                let whose = is_local(it.symbol).then_some(id);
-                defined.entry((whose, it.symbol)).or_insert(symbol);
+            let Some(symbol) = symbols.remove(at) else { continue };
+            if !is_local(it.symbol) {
+                let known =
+                    defined.entry((None, it.symbol)).or_insert_with(|| Some(symbol.clone()));
+                if known.as_ref().is_some_and(|it| it.path != symbol.path) {
+                    *known = None;
+                }
+            }
+            // Overloads share a symbol and a name; what shares a symbol only is something else.
+            let known =
+                defined.entry((Some(id), it.symbol)).or_insert_with(|| Some(symbol.clone()));
+            if known.as_ref().is_some_and(|it| it.name != symbol.name) {
+                *known = None;
             }
         }
         fresh.push(Fresh { id, places });
@@ -139,16 +155,19 @@ pub fn fit(
 fn placed<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Vec<(Pos, &'a Occurrence<'a>)>> {
     let lines: Vec<&[u8]> = text.split(|it| *it == b'\n').collect();
     let mut res = Vec::with_capacity(file.occurrences.len());
-    let mut share = [(0, 0); 2];
+    let mut share = [(0, 0, DEFINITIONS), (0, 0, ALL), (0, 0, WORDS)];
     for it in &file.occurrences {
         let line = lines.get(it.line as usize).copied();
         let column = line.and_then(|line| file.encoding.bytes(line, it.column));
-        let is_right = name_of(it.symbol).map(|name| {
-            line.zip(column)
-                .is_some_and(|(line, at)| line[at as usize..].starts_with(name.as_bytes()))
-        });
-        for (of, counts) in [(0, it.is_definition), (1, true)] {
-            if let Some(is_right) = is_right.filter(|_| counts) {
+        if let Some(name) = name_of(it.symbol) {
+            let has_name = line
+                .zip(column)
+                .is_some_and(|(line, at)| line[at as usize..].starts_with(name.as_bytes()));
+            let end = line.zip(it.end).and_then(|(line, end)| file.encoding.bytes(line, end));
+            let place = column.zip(end).map(|it| it.0 as usize..it.1 as usize);
+            let is_word = has_name || line.zip(place).is_some_and(|it| is_word(it.0, it.1));
+            let rows = [(it.is_definition, has_name), (true, has_name), (true, is_word)];
+            for (of, (_, is_right)) in rows.into_iter().enumerate().filter(|it| it.1.0) {
                 share[of].0 += usize::from(is_right);
                 share[of].1 += 1;
             }
@@ -157,19 +176,28 @@ fn placed<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Vec<(Pos, &'a Occur
             res.push((Pos { line: it.line, column }, it));
         }
     }
-    let [definitions, all] = share;
-    let fits = definitions.0 * 100 >= definitions.1 * DEFINITIONS && all.0 * 100 >= all.1 * ALL;
-    fits.then_some(res)
+    share.iter().all(|(right, of, least)| right * 100 >= of * least).then_some(res)
 }
 
-fn said<'a>(
-    file: &Fresh<'a>,
-    defined: &HashMap<(Option<FileId>, &'a str), Symbol>,
-    known: &HashSet<&str>,
-) -> Precise {
+/// Whether a piece of a line is a word by itself.
+fn is_word(line: &[u8], place: Range<usize>) -> bool {
+    let in_word = |it: Option<&u8>| {
+        it.is_some_and(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$') || *it >= 0x80)
+    };
+    let before = place.start.checked_sub(1).and_then(|it| line.get(it));
+    let inside = line.get(place.clone()).unwrap_or_default();
+    let apart = !in_word(before) && !in_word(line.get(place.end));
+    apart && !inside.is_empty() && inside.iter().all(|it| in_word(Some(it)))
+}
+
+fn said<'a>(file: &Fresh<'a>, defined: &Defined<'a>, known: &HashSet<&str>) -> Precise {
     let mut sites: HashMap<Pos, Option<&Symbol>> = HashMap::new();
-    let of = |symbol| defined.get(&(is_local(symbol).then_some(file.id), symbol));
-    for (at, it) in file.places.iter().filter(|it| !it.1.is_definition) {
+    let of = |symbol: &'a str| {
+        let anywhere = || defined.get(&(None, symbol)).filter(|_| !is_local(symbol));
+        defined.get(&(Some(file.id), symbol)).or_else(anywhere)?.as_ref()
+    };
+    let tells = |it: &&(Pos, &Occurrence<'a>)| !it.1.is_definition && !is_self(it.1.symbol);
+    for (at, it) in file.places.iter().filter(tells) {
         // A constructor stands for its class.
         let class = it.symbol.strip_suffix("`<constructor>`().");
         let class = class.or_else(|| it.symbol.strip_suffix("__init__()."));
@@ -229,6 +257,11 @@ fn is_local(symbol: &str) -> bool {
     symbol.starts_with("local ")
 }
 
+/// `Self` in Rust: the block that implements something, which is nobody's symbol.
+fn is_self(symbol: &str) -> bool {
+    symbol.ends_with(']') && symbol.contains("impl#[")
+}
+
 /// The name that a symbol should bear in the text, if it has one that can be compared.
 fn name_of(symbol: &str) -> Option<&str> {
     if is_local(symbol) {
@@ -262,10 +295,66 @@ mod tests {
             ("scip-typescript npm p 1 src/`a.ts`/black0:", Some("black")),
             ("scip-typescript npm p 1 src/`a.ts`/level12:", Some("level")),
             ("scip-typescript npm p 1 src/`a.ts`/", None),
+            ("rust-analyzer cargo p 1 q/impl#[`Queue<T>`]new().", Some("new")),
+            ("rust-analyzer cargo p 1 q/impl#[`Queue<T>`]", None),
             ("local 3", None),
         ];
         for (symbol, name) in names {
             assert_eq!(name_of(symbol), name, "{symbol}");
         }
+    }
+
+    fn occurrence(symbol: &str, line: u32, (column, end): (u32, u32)) -> Occurrence<'_> {
+        Occurrence { line, column, end: Some(end), symbol, is_definition: false }
+    }
+
+    fn fits(text: &str, occurrences: &[Occurrence<'_>]) -> bool {
+        let file = ScipFile { occurrences: occurrences.to_vec(), ..ScipFile::default() };
+        placed(&file, text.as_bytes()).is_some()
+    }
+
+    #[test]
+    fn what_is_imported_may_be_called_otherwise_and_what_was_edited_does_not_fit() {
+        let text = "import Virgil from './a.woff2'\nexport const faces: Face[] = [Virgil]\n";
+        let said = [
+            occurrence("s vite 5 `client.d.ts`/src.", 0, (7, 13)),
+            occurrence("s p 1 `Fonts.ts`/Face#", 1, (20, 24)),
+            occurrence("s p 1 `b.ts`/faces.", 1, (13, 18)),
+            occurrence("s vite 5 `client.d.ts`/src.", 1, (30, 36)),
+        ];
+        assert!(fits(text, &said));
+        assert!(!fits(&format!("// edited\n{text}"), &said));
+        assert!(!fits(&text.replace("faces", "all"), &said));
+    }
+
+    #[test]
+    fn a_symbol_that_two_files_define_is_known_in_each_of_them_only() {
+        let (one, two) = ("fn rt() {}\nfn a() { rt() }\n", "fn rt() {}\nfn b() { rt() }\n");
+        let three = "fn c() { rt() }\n";
+        let mut graph = Graph::default();
+        let texts = [("one.rs", one), ("two.rs", two), ("three.rs", three)];
+        let put = |it: &(&str, &str)| crate::Change::Put {
+            path: it.0.to_owned(),
+            facts: crate::extract(crate::language(it.0).unwrap(), it.0, it.1.as_bytes()),
+        };
+        graph.update(texts.iter().map(put).collect(), 1);
+        let symbol = "rust-analyzer cargo p 1 rt().";
+        let definition = Occurrence { is_definition: true, ..occurrence(symbol, 0, (3, 5)) };
+        let file = |path: &str, occurrences| ScipFile {
+            path: path.to_owned(),
+            occurrences,
+            ..ScipFile::default()
+        };
+        let index = [
+            file("one.rs", vec![definition.clone(), occurrence(symbol, 1, (9, 11))]),
+            file("two.rs", vec![definition, occurrence(symbol, 1, (9, 11))]),
+            file("three.rs", vec![occurrence(symbol, 0, (9, 11))]),
+        ];
+        let text =
+            |_, path: &str| texts.iter().find(|it| it.0 == path).map(|it| it.1.as_bytes().to_vec());
+        let fitted = fit(&graph, &index, &text);
+        let paths = |it: &Precise| it.symbols.iter().map(|it| it.path.to_string()).collect();
+        let told: Vec<Vec<String>> = fitted.files.iter().map(|it| paths(&it.1)).collect();
+        assert_eq!(told, [vec!["one.rs"], vec!["two.rs"], vec![]]);
     }
 }

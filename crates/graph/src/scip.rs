@@ -47,6 +47,8 @@ impl Encoding {
 pub struct Occurrence<'a> {
     pub line: u32,
     pub column: u32,
+    /// Where it ends on that line; nothing if it ends on another.
+    pub end: Option<u32>,
     pub symbol: &'a str,
     pub is_definition: bool,
 }
@@ -85,6 +87,8 @@ fn occurrence(bytes: &[u8]) -> Option<Occurrence<'_>> {
             (1, Field::Bytes(it)) => {
                 let mut range = Reader(it);
                 (res.line, res.column) = (range.small()?, range.small()?);
+                let end = range.small();
+                res.end = end.filter(|_| range.0.is_empty());
             }
             (2, Field::Bytes(it)) => res.symbol = std::str::from_utf8(it).ok()?,
             (3, Field::Number(it)) => res.is_definition = it & 1 == 1,

@@ -8,9 +8,12 @@ use engine::{HistoryRead, Indexed, Progress};
 
 use super::Session;
 use crate::interrupt::stoppable;
-use crate::output::{count, size};
+use crate::output::{count, size, visible};
 use crate::ticker::Ticker;
 use crate::wire;
+
+/// How many of the files that a precise index does not fit are named.
+const NAMED: usize = 6;
 
 /// Read the project's code: who defines what, and who refers to whom
 ///
@@ -132,7 +135,13 @@ async fn refine(
     out.line(&format!("{files} refined, {} references known precisely", done.n_sites));
     if !done.stale.is_empty() {
         let n = count(done.stale.len(), "file has", "files have");
-        out.say(&format!("{n} changed since the precise index was made, and stay as they are"));
+        let named: Vec<&str> = done.stale.iter().take(NAMED).map(String::as_str).collect();
+        let more = if done.stale.len() > NAMED { ", …" } else { "" };
+        let which = visible(&named.join(", "));
+        out.say(&format!(
+            "{n} changed since the precise index was made and stay as they are: {which}{more}"
+        ));
+        out.hint("make the index anew to have those, too");
     }
     if done.n_unknown > 0 {
         let n = count(done.n_unknown, "file", "files");
