@@ -3,6 +3,7 @@
 mod items;
 mod macros;
 mod term;
+mod tokens;
 mod uses;
 
 use std::collections::HashMap;
@@ -42,6 +43,12 @@ names! {
         Dynamic = "dynamic_type", Abstract = "abstract_type", FunctionType = "function_type", Primitive = "primitive_type",
         Bounded = "bounded_type", TypeArguments = "type_arguments", TypeParameter = "type_parameter", TraitBounds = "trait_bounds",
         TypeBinding = "type_binding",
+        Dot = "'.", Colons = "'::", Colon = "':", Comma = "',", Semicolon = "';", Bar = "'|", BarBar = "'||", Bang = "'!", Question = "'?",
+        Less = "'<", Greater = "'>", GreaterTwo = "'>>", Quote = "''", Hash = "'#", And = "'&", AndAnd = "'&&", Star = "'*", Equals = "'=",
+        Arrow = "'=>", AwaitWord = "'await", IfWord = "'if", LetWord = "'let", MatchWord = "'match", ForWord = "'for", WhileWord = "'while",
+        LoopWord = "'loop", PubWord = "'pub", FnWord = "'fn", StructWord = "'struct", EnumWord = "'enum", ImplWord = "'impl",
+        ModWord = "'mod", UseWord = "'use", TraitWord = "'trait", TypeWord = "'type", ConstWord = "'const", StaticWord = "'static",
+        DefaultWord = "'default",
         TuplePattern = "tuple_pattern", TupleStruct = "tuple_struct_pattern", StructPattern = "struct_pattern",
         FieldPattern = "field_pattern", RefPattern = "ref_pattern", ReferencePattern = "reference_pattern", MutPattern = "mut_pattern",
         OrPattern = "or_pattern", CapturedPattern = "captured_pattern", LetChain = "let_chain", ElseClause = "else_clause",

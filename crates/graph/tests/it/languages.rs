@@ -187,6 +187,76 @@ pub fn deep() {}
 }
 
 #[test]
+fn rust_macros_hold_expressions() {
+    check(
+        r#"
+== Cargo.toml
+[package]
+name = "demo"
+== src/lib.rs
+pub struct Part { size: u8 }
+impl Part {
+    pub fn turn(&self) -> Part { Part { size: 1 } }
+    pub fn all(&self) -> Vec<Part> { vec![] }
+    fn default() -> Part { Part { size: 0 } }
+    pub fn of<T>(_: T) -> Part { Part { size: 2 } }
+}
+pub mod deep { pub fn down() {} pub struct Well; impl Well { pub fn dig(&self) {} } }
+fn size() -> u8 { 1 }
+fn part() -> Part { Part::default() }
+fn turn() {}
+async fn later() -> Part { Part::default() }
+fn chains(of: &Part) { print!("{}", &of.turn().turn().size); assert!(!of.all()[0].turn().size == 1); }
+fn paths() { check!(deep::down(), Self::other(), crate::deep::down()); }
+fn generic() { check!(Part::of::<Vec<Part>>(1).turn()); }
+fn defaults() -> Vec<Part> { vec![Part::default(), Part::default()] }
+fn literals() { check!(Part { size: size() }, deep::Well { }.dig()); }
+fn keys() { json!({ "turn": size(), turn: 1 }); format!("{turn}", turn = 2); }
+fn closures(of: &Part) { check!(of.all().iter().any(|it| it.turn().size > 1), |part: u8| part.turn(), move || turn()); }
+fn after(part: Part) { check!(|part| part.turn(), part.turn()); }
+async fn waits() { check!(later().await.turn(), other()?.turn()); }
+fn boxed() { check!(std::sync::Arc::new(part()).turn()); }
+fn inner() { check!(vec![size(); 3], matches!(part(), Part { .. })); }
+fn statements() { check!({ let a = part(); a.turn() }, if let Some(turn) = part() { turn() }); }
+fn template() { quote! { fn #name() { turn() } } }
+fn lives() { check!(Of<'size, u8>); }
+"#,
+        expect![[r"
+            src/lib.rs:Part.default instantiates src/lib.rs:Part (scope)
+            src/lib.rs:Part.of instantiates src/lib.rs:Part (scope)
+            src/lib.rs:Part.turn instantiates src/lib.rs:Part (scope)
+            src/lib.rs:after calls src/lib.rs:Part.turn (type)
+            src/lib.rs:boxed calls src/lib.rs:Part.turn (type)
+            src/lib.rs:boxed calls src/lib.rs:part (scope)
+            src/lib.rs:chains calls src/lib.rs:Part.all (type)
+            src/lib.rs:chains calls src/lib.rs:Part.turn (type)
+            src/lib.rs:closures calls src/lib.rs:Part.all (type)
+            src/lib.rs:closures calls src/lib.rs:Part.turn (type)
+            src/lib.rs:closures calls src/lib.rs:turn (scope)
+            src/lib.rs:defaults calls src/lib.rs:Part.default (member)
+            src/lib.rs:generic calls src/lib.rs:Part.of (member)
+            src/lib.rs:generic calls src/lib.rs:Part.turn (type)
+            src/lib.rs:inner calls src/lib.rs:part (scope)
+            src/lib.rs:inner calls src/lib.rs:size (scope)
+            src/lib.rs:inner instantiates src/lib.rs:Part (scope)
+            src/lib.rs:keys calls src/lib.rs:size (scope)
+            src/lib.rs:later calls src/lib.rs:Part.default (member)
+            src/lib.rs:literals calls src/lib.rs:deep.Well.dig (type)
+            src/lib.rs:literals calls src/lib.rs:size (scope)
+            src/lib.rs:literals instantiates src/lib.rs:Part (scope)
+            src/lib.rs:literals instantiates src/lib.rs:deep.Well (import)
+            src/lib.rs:part calls src/lib.rs:Part.default (member)
+            src/lib.rs:paths calls src/lib.rs:deep.down (import)
+            src/lib.rs:statements calls src/lib.rs:Part.turn (type)
+            src/lib.rs:statements calls src/lib.rs:part (scope)
+            src/lib.rs:template calls src/lib.rs:turn (scope)
+            src/lib.rs:waits calls src/lib.rs:Part.turn (type)
+            src/lib.rs:waits calls src/lib.rs:later (scope)
+        "]],
+    );
+}
+
+#[test]
 fn go_packages_and_embedding() {
     check(
         r#"

@@ -1,7 +1,9 @@
-//! What macros are given: code where it reads as code, else tokens.
+//! What macros are given: items, statements, or a list of expressions.
 //!
 //! No macro is known by name. `cfg_rt! { mod a; }` holds items, `assert!(a.b())` an expression; of
-//! `cfg_if! { if … { … } }` only what stands in its inner braces can be read.
+//! `cfg_if! { if … { … } }` only what stands in its inner braces can be read. Items and statements are
+//! parsed once more, which costs what the file cost, and several times that where it fails; expressions,
+//! by far the most, are read from their tokens.
 
 use std::mem::take;
 
@@ -10,10 +12,28 @@ use tree_sitter::{Node, Point, Range};
 use super::super::walk::children;
 use super::{F, K, Rust};
 use crate::facts::RefKind;
-use crate::sketch::ANY_NUMBER;
+use crate::sketch::{ANY_NUMBER, Sketch};
+
+/// What an item begins with.
+const ITEMS: &[K] = &[
+    K::PubWord,
+    K::FnWord,
+    K::StructWord,
+    K::EnumWord,
+    K::ImplWord,
+    K::ModWord,
+    K::UseWord,
+    K::TraitWord,
+    K::TypeWord,
+    K::ConstWord,
+    K::StaticWord,
+];
 
 /// How many macros inside one another are read; each costs another look at the same text.
 const MAX_MACROS: u32 = 4;
+
+/// How many brackets inside one another are read.
+const MAX_BRACKETS: u32 = 16;
 
 impl Rust<'_, '_> {
     pub(super) fn macro_call(&mut self, node: Node<'_>) {
@@ -26,23 +46,50 @@ impl Rust<'_, '_> {
         }
         let grammar = self.w.grammar;
         if let Some(tokens) = children(node).find(|it| grammar.kind(*it) == K::TokenTree) {
-            self.given(tokens, 16);
+            self.given(tokens, MAX_BRACKETS);
         }
     }
 
-    /// Braces are read as what they hold, other brackets as a list of expressions.
-    fn given(&mut self, tokens: Node<'_>, left: u32) {
-        if self.n_macros >= MAX_MACROS {
-            return self.tokens(tokens, left);
+    /// Code is read as code, all else as a list of expressions.
+    pub(super) fn given(&mut self, tokens: Node<'_>, left: u32) {
+        let is_code = self.n_macros < MAX_MACROS && self.is_code(tokens);
+        if !is_code || !self.code(tokens) {
+            self.expressions(tokens, Sketch::UNKNOWN, left);
         }
+    }
+
+    /// Whether tokens can only be understood as items or statements, and look as if they were.
+    fn is_code(&self, tokens: Node<'_>) -> bool {
+        let mut cursor = tokens.walk();
+        let kinds = tokens.children(&mut cursor).map(|it| (self.w.kind(it), it));
+        let mut kinds = kinds.filter(|it| !matches!(it.0, K::LineComment | K::BlockComment));
+        let is_block = kinds.next().is_some_and(|it| self.w.text(it.1) == "{");
+        let (mut is_first, mut after_hash, mut res) = (true, false, false);
+        for (kind, it) in kinds {
+            match kind {
+                K::Bang if after_hash => continue,
+                K::TokenTree if after_hash => res = true,
+                // What a template fills in, and what a macro has its own rules for.
+                _ if after_hash => return false,
+                K::Arrow => return false,
+                K::LetWord | K::MatchWord | K::ForWord | K::WhileWord | K::LoopWord => res = true,
+                K::Semicolon => res |= is_block,
+                K::Identifier => res |= is_block && self.w.text(it) == "macro_rules",
+                _ => res |= (is_first || is_block) && ITEMS.contains(&kind),
+            }
+            (is_first, after_hash) = (false, kind == K::Hash);
+        }
+        res
+    }
+
+    /// Reads tokens as what they say; not at all if they say nothing.
+    fn code(&mut self, tokens: Node<'_>) -> bool {
         let mut part = tokens.range();
         if self.w.text(tokens).starts_with('{') {
             part = inside(part);
         }
         let tree = self.w.grammar.parse_part(self.w.s.source, part);
-        let Some(tree) = tree.filter(|it| is_clean(it.root_node())) else {
-            return self.tokens(tokens, left);
-        };
+        let Some(tree) = tree.filter(|it| is_clean(it.root_node())) else { return false };
         // Nodes of two trees may bear one number.
         let (contexts, spoken) = (take(&mut self.contexts), self.spoken.take());
         let outer = self.w.s.scope();
@@ -51,68 +98,7 @@ impl Rust<'_, '_> {
         self.n_macros -= 1;
         self.w.s.back_to(outer);
         (self.contexts, self.spoken) = (contexts, spoken);
-    }
-
-    /// Of mere tokens, a name before parentheses is taken for a call.
-    fn tokens(&mut self, tree: Node<'_>, left: u32) {
-        let mut cursor = tree.walk();
-        let tokens: Vec<Node<'_>> = tree.children(&mut cursor).collect();
-        let word = |it: Option<&Node<'_>>| it.map_or("", |it| self.w.text(*it)).to_owned();
-        let mut found = Vec::new();
-        for (i, it) in tokens.iter().enumerate() {
-            let is_name = matches!(self.w.kind(*it), K::Identifier | K::SelfWord);
-            let is_called = tokens.get(i + 1).is_some_and(|it| {
-                self.w.kind(*it) == K::TokenTree && self.w.text(*it).starts_with('(')
-            });
-            let before = i.checked_sub(1).and_then(|it| tokens.get(it));
-            if !is_name || (is_called && word(before) == "fn") {
-                continue;
-            }
-            match word(before).as_str() {
-                "." | "::" => {
-                    let of = i.checked_sub(2).and_then(|it| tokens.get(it)).copied();
-                    let of = of.filter(|it| {
-                        matches!(
-                            self.w.kind(*it),
-                            K::Identifier | K::SelfWord | K::CrateWord | K::SuperWord
-                        )
-                    });
-                    let further = i.checked_sub(3).and_then(|it| tokens.get(it));
-                    let is_start = !matches!(word(further).as_str(), "." | "::");
-                    if is_called && let Some(of) = of.filter(|_| is_start) {
-                        found.push((Some(of), *it, RefKind::Call));
-                    }
-                }
-                _ if is_called => found.push((None, *it, RefKind::Call)),
-                _ if self.w.kind(*it) == K::Identifier => found.push((None, *it, RefKind::Use)),
-                _ => {}
-            }
-        }
-        for (of, name, kind) in found {
-            let text = self.w.text(name);
-            let term = match of {
-                Some(of) => {
-                    let of = self.term(of);
-                    self.w.s.member(of, text)
-                }
-                None => self.w.s.free(text),
-            };
-            self.w.s.refer(kind, term, name, ANY_NUMBER);
-        }
-        for it in tokens {
-            match self.w.kind(it) {
-                K::TokenTree if left == 0 => {}
-                K::TokenTree if self.w.text(it).starts_with('{') => {
-                    self.n_macros += 1;
-                    self.given(it, left - 1);
-                    self.n_macros -= 1;
-                }
-                K::TokenTree => self.tokens(it, left - 1),
-                K::Text | K::RawText => self.w.s.string(it),
-                K::LineComment | K::BlockComment => self.w.s.comment(it),
-                _ => {}
-            }
-        }
+        true
     }
 }
 

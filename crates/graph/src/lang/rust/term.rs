@@ -9,7 +9,7 @@ use crate::sketch::Sketch;
 
 /// Functions whose result is as good as what they are given.
 #[rustfmt::skip]
-const WRAPPERS: &[&str] = &[
+pub(super) const WRAPPERS: &[&str] = &[
     "Arc::new", "Rc::new", "Box::new", "Box::pin", "Pin::new", "Arc::clone", "Rc::clone", "pin::Pin::new", "sync::Arc::new",
     "std::sync::Arc::new", "std::rc::Rc::new", "std::pin::Pin::new", "std::sync::Arc::clone",
 ];
@@ -112,7 +112,7 @@ impl Rust<'_, '_> {
         }
     }
 
-    fn own_type(&self) -> TermId {
+    pub(super) fn own_type(&self) -> TermId {
         self.owners.last().map_or(Sketch::UNKNOWN, |it| it.0)
     }
 
