@@ -16,7 +16,8 @@ use source::Seen;
 use store::{GraphFile, GraphStore};
 
 use self::ground::{Ground, peak, processor};
-use self::parsing::parse_all;
+use self::parsing::parsed_apart;
+pub(crate) use self::parsing::run as run_parsing;
 use crate::clock::{Times, times};
 use crate::table::{Row, row};
 
@@ -54,9 +55,9 @@ fn memory(ground: &Ground, most: Option<u64>) -> Row {
 /// Both sides by turns, three times; the best of each counts.
 fn cold(ground: &mut Ground, threads: usize) -> anyhow::Result<Vec<Row>> {
     let (mut raw, mut whole) = (Duration::MAX, Duration::MAX);
-    let n_bytes = parse_all(&ground.root(), &ground.files, threads);
+    let (_, n_bytes) = parsed_apart(&ground.root(), threads)?;
     for _ in 0..3 {
-        raw = raw.min(cost(|| Ok(parse_all(&ground.root(), &ground.files, threads)))?);
+        raw = raw.min(parsed_apart(&ground.root(), threads)?.0);
         ground.forget()?;
         whole = whole.min(cost(|| ground.index(threads))?);
     }

@@ -45,6 +45,7 @@ const BENCHES: &[Bench] = &[
 const LARGE: &[Bench] = &[
     Bench { name: "recall-million", run: recall::run_million },
     Bench { name: "graph", run: graph::run },
+    Bench { name: "graph-parsing", run: graph::run_parsing },
     Bench { name: "soak", run: soak::run },
 ];
 

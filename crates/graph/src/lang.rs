@@ -3,6 +3,7 @@
 //! One language is one folder here: its kinds of syntax nodes and one walk over them. What it knows
 //! of modules and names stands in `resolve`.
 
+mod arena;
 #[macro_use]
 mod grammar;
 mod go;
@@ -201,16 +202,20 @@ pub fn extract(lang: Lang, path: &str, source: &[u8]) -> Facts {
     let lang = if lang == Lang::C && is_cpp_header(path, source) { Lang::Cpp } else { lang };
     let mut sketch = Sketch::new(lang, source);
     sketch.is_test = is_test_path(path);
-    match lang {
-        Lang::TypeScript | Lang::Tsx | Lang::JavaScript => typescript::walk(&mut sketch),
-        Lang::Go => go::walk(&mut sketch),
-        Lang::Java => java::walk(&mut sketch),
-        Lang::Rust => rust::walk(&mut sketch),
-        Lang::Python => python::walk(&mut sketch),
-        Lang::Manifest => crate::manifest::read(&mut sketch, path),
-        Lang::C | Lang::Cpp | Lang::CSharp | Lang::Ruby | Lang::Php => plain::walk(&mut sketch),
-    }
+    arena::within(|| walk(&mut sketch, path));
     sketch.finish()
+}
+
+fn walk(sketch: &mut Sketch<'_>, path: &str) {
+    match sketch.lang {
+        Lang::TypeScript | Lang::Tsx | Lang::JavaScript => typescript::walk(sketch),
+        Lang::Go => go::walk(sketch),
+        Lang::Java => java::walk(sketch),
+        Lang::Rust => rust::walk(sketch),
+        Lang::Python => python::walk(sketch),
+        Lang::Manifest => crate::manifest::read(sketch, path),
+        Lang::C | Lang::Cpp | Lang::CSharp | Lang::Ruby | Lang::Php => plain::walk(sketch),
+    }
 }
 
 /// Both languages call their headers `.h`; what only one of them has tells which it is.

@@ -54,9 +54,10 @@ struct Go<'a, 's> {
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    let Some(tree) = GRAMMAR.parse(sketch.source) else { return };
-    let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-    Go { w, spoken: None }.visit(&mut tree.walk());
+    GRAMMAR.parse(sketch.source, |tree| {
+        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
+        Go { w, spoken: None }.visit(&mut tree.walk());
+    });
 }
 
 steps!(Go);

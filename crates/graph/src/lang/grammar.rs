@@ -4,6 +4,8 @@ use std::cell::RefCell;
 
 use tree_sitter::{Language, Node, Parser, Range, Tree};
 
+use super::arena;
+
 /// A grammar whose kinds and fields have been looked up once.
 pub(crate) struct Grammar<K: 'static, F: 'static> {
     pub(crate) language: Language,
@@ -63,25 +65,50 @@ impl<K: Names, F: Names> Grammar<K, F> {
         id == Some(self.fields[field.index()])
     }
 
-    /// `None` only when the parser was cancelled, which nobody does.
-    pub(crate) fn parse(&self, source: &[u8]) -> Option<Tree> {
-        self.parse_parts(source, &[])
+    /// Lends out what a text is made of; `None` only when the parser was cancelled, which nobody does.
+    pub(crate) fn parse<T>(&self, source: &[u8], then: impl FnOnce(&Tree) -> T) -> Option<T> {
+        parse(&self.language, source, &[], then)
     }
 
     /// Reads one part of a text as if it were all of it; places are those of the whole.
-    pub(crate) fn parse_part(&self, source: &[u8], part: Range) -> Option<Tree> {
-        self.parse_parts(source, &[part])
+    pub(crate) fn parse_part<T>(
+        &self,
+        source: &[u8],
+        part: Range,
+        then: impl FnOnce(&Tree) -> T,
+    ) -> Option<T> {
+        parse(&self.language, source, &[part], then)
     }
+}
 
-    fn parse_parts(&self, source: &[u8], parts: &[Range]) -> Option<Tree> {
-        // A parser keeps its room from one file to the next.
-        thread_local!(static PARSER: RefCell<Parser> = RefCell::new(Parser::new()));
-        PARSER.with_borrow_mut(|parser| {
-            parser.set_language(&self.language).ok()?;
-            parser.set_included_ranges(parts).ok()?;
-            parser.parse(source, None)
-        })
+thread_local! {
+    /// Kept while one file is read: some have parts that are read by themselves.
+    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+}
+
+pub(super) fn parse<T>(
+    language: &Language,
+    source: &[u8],
+    parts: &[Range],
+    then: impl FnOnce(&Tree) -> T,
+) -> Option<T> {
+    let tree = PARSER.with_borrow_mut(|parser| {
+        let parser = parser.get_or_insert_with(Parser::new);
+        parser.set_language(language).ok()?;
+        parser.set_included_ranges(parts).ok()?;
+        parser.parse(source, None)
+    })?;
+    let res = then(&tree);
+    if arena::is_open() {
+        // Its room is used again as a whole.
+        std::mem::forget(tree);
     }
+    Some(res)
+}
+
+/// Lets the parser go, before its room is used again.
+pub(super) fn let_go() {
+    drop(PARSER.take());
 }
 
 macro_rules! names {

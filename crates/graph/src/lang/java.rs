@@ -83,9 +83,10 @@ struct Java<'a, 's> {
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    let Some(tree) = GRAMMAR.parse(sketch.source) else { return };
-    let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-    Java { w, contexts: HashMap::default(), spoken: None, n_types: 0 }.visit(&mut tree.walk());
+    GRAMMAR.parse(sketch.source, |tree| {
+        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
+        Java { w, contexts: HashMap::default(), spoken: None, n_types: 0 }.visit(&mut tree.walk());
+    });
 }
 
 steps!(Java);

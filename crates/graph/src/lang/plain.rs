@@ -8,8 +8,9 @@ mod function;
 mod macros;
 mod term;
 
-use tree_sitter::{Node, Parser, TreeCursor};
+use tree_sitter::{Node, TreeCursor};
 
+use super::grammar::parse;
 use super::walk::{MAX_DEPTH, Steps, children, unquoted};
 use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
 use crate::lang::Lang;
@@ -28,16 +29,14 @@ struct Plain<'a, 's> {
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    let mut parser = Parser::new();
-    let Some(()) = sketch.lang.grammar().and_then(|it| parser.set_language(&it).ok()) else {
-        return;
-    };
+    let Some(language) = sketch.lang.grammar() else { return };
     let is_c = matches!(sketch.lang, Lang::C | Lang::Cpp);
     let blanked = is_c.then(|| macros::without(sketch.source)).flatten();
     let text = blanked.as_deref().unwrap_or(sketch.source);
-    let Some(tree) = parser.parse(text, None) else { return };
-    Plain { s: sketch, depth: 0, spoken: None, n_types: 0, n_hidden: 0, outside: None }
-        .visit(&mut tree.walk());
+    parse(&language, text, &[], |tree| {
+        Plain { s: sketch, depth: 0, spoken: None, n_types: 0, n_hidden: 0, outside: None }
+            .visit(&mut tree.walk());
+    });
 }
 
 fn field<'t>(node: Node<'t>, name: &str) -> Option<Node<'t>> {

@@ -57,9 +57,10 @@ struct Python<'a, 's> {
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    let Some(tree) = GRAMMAR.parse(sketch.source) else { return };
-    let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-    Python { w, selfs: Vec::new(), decorated: None, spoken: None }.visit(&mut tree.walk());
+    GRAMMAR.parse(sketch.source, |tree| {
+        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
+        Python { w, selfs: Vec::new(), decorated: None, spoken: None }.visit(&mut tree.walk());
+    });
 }
 
 steps!(Python);

@@ -111,27 +111,28 @@ struct Rust<'a, 's> {
 }
 
 pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    let Some(tree) = GRAMMAR.parse(sketch.source) else { return };
-    let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-    let (owners, contexts, implemented) = (Vec::new(), HashMap::default(), Vec::new());
-    let mut rust = Rust {
-        w,
-        owners,
-        is_test: false,
-        path: None,
-        contexts,
-        implemented,
-        n_inline: 0,
-        spoken: None,
-        n_macros: 0,
-    };
-    rust.visit(&mut tree.walk());
-    for (name, of) in std::mem::take(&mut rust.implemented) {
-        let found = rust.w.s.defs.iter().position(|it| it.name == name && it.kind.is_type());
-        if let Some(def) = found {
-            rust.w.s.add_base(index(def), of, true);
+    GRAMMAR.parse(sketch.source, |tree| {
+        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
+        let (owners, contexts, implemented) = (Vec::new(), HashMap::default(), Vec::new());
+        let mut rust = Rust {
+            w,
+            owners,
+            is_test: false,
+            path: None,
+            contexts,
+            implemented,
+            n_inline: 0,
+            spoken: None,
+            n_macros: 0,
+        };
+        rust.visit(&mut tree.walk());
+        for (name, of) in std::mem::take(&mut rust.implemented) {
+            let found = rust.w.s.defs.iter().position(|it| it.name == name && it.kind.is_type());
+            if let Some(def) = found {
+                rust.w.s.add_base(index(def), of, true);
+            }
         }
-    }
+    });
 }
 
 steps!(Rust);

@@ -118,11 +118,12 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
         Lang::JavaScript => &*JAVASCRIPT,
         _ => &*TYPESCRIPT,
     };
-    let Some(tree) = grammar.parse(sketch.source) else { return };
-    let w = Walk { grammar, s: sketch, depth: 0 };
-    let (roles, contexts) = (HashMap::default(), HashMap::default());
-    let mut script = Script { w, roles, contexts, spoken: None, exporting: false };
-    script.visit(&mut tree.walk());
+    grammar.parse(sketch.source, |tree| {
+        let w = Walk { grammar, s: sketch, depth: 0 };
+        let (roles, contexts) = (HashMap::default(), HashMap::default());
+        let mut script = Script { w, roles, contexts, spoken: None, exporting: false };
+        script.visit(&mut tree.walk());
+    });
 }
 
 steps!(Script);

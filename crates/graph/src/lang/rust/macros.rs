@@ -7,7 +7,7 @@
 
 use std::mem::take;
 
-use tree_sitter::{Node, Point, Range};
+use tree_sitter::{Node, Point, Range, TreeCursor};
 
 use super::super::walk::children;
 use super::{F, K, Rust};
@@ -88,17 +88,26 @@ impl Rust<'_, '_> {
         if self.w.text(tokens).starts_with('{') {
             part = inside(part);
         }
-        let tree = self.w.grammar.parse_part(self.w.s.source, part);
-        let Some(tree) = tree.filter(|it| is_clean(it.root_node())) else { return false };
+        let (grammar, source) = (self.w.grammar, self.w.s.source);
+        let read = grammar.parse_part(source, part, |tree| {
+            is_clean(tree.root_node()) && {
+                self.apart(&mut tree.walk());
+                true
+            }
+        });
+        read == Some(true)
+    }
+
+    /// Visits another tree inside this one.
+    fn apart(&mut self, cursor: &mut TreeCursor<'_>) {
         // Nodes of two trees may bear one number.
         let (contexts, spoken) = (take(&mut self.contexts), self.spoken.take());
         let outer = self.w.s.scope();
         self.n_macros += 1;
-        self.visit(&mut tree.walk());
+        self.visit(cursor);
         self.n_macros -= 1;
         self.w.s.back_to(outer);
         (self.contexts, self.spoken) = (contexts, spoken);
-        true
     }
 }
 
