@@ -73,7 +73,11 @@ impl<'s> Python<'_, 's> {
             K::Comment => self.w.s.comment(node),
             K::Text => {
                 self.w.s.string(node);
-                self.inside(cursor);
+                // Only what is filled in is code.
+                let quote = self.w.text(node).find(['"', '\'']).unwrap_or_default();
+                if self.w.text(node)[..quote].contains(['f', 'F', 't', 'T']) {
+                    self.inside(cursor);
+                }
             }
             K::Identifier => self.mention(node, RefKind::Use),
             K::Type => self.types(node, 12),

@@ -106,6 +106,8 @@ struct Rust<'a, 's> {
     /// Inline modules around, for paths that go up.
     n_inline: usize,
     spoken: Option<usize>,
+    /// What the `match` expressions around look at, outermost first.
+    matched: Vec<TermId>,
     /// How many macros are around whose tokens were read as code of their own.
     n_macros: u32,
 }
@@ -123,6 +125,7 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
             implemented,
             n_inline: 0,
             spoken: None,
+            matched: Vec::new(),
             n_macros: 0,
         };
         rust.visit(&mut tree.walk());
@@ -195,15 +198,15 @@ impl Rust<'_, '_> {
                 self.inside(cursor);
                 self.w.s.leave();
             }
+            K::Match => {
+                let of = self.w.field(node, F::Value).map_or(Sketch::UNKNOWN, |it| self.term(it));
+                self.matched.push(of);
+                self.inside(cursor);
+                self.matched.pop();
+            }
             K::MatchArm => {
                 self.w.s.enter(ScopeKind::Block);
-                let of = node
-                    .parent()
-                    .and_then(|it| it.parent())
-                    .filter(|it| self.w.kind(*it) == K::Match);
-                let of = of
-                    .and_then(|it| self.w.field(it, F::Value))
-                    .map_or(Sketch::UNKNOWN, |it| self.term(it));
+                let of = self.matched.last().copied().unwrap_or(Sketch::UNKNOWN);
                 if let Some(pattern) =
                     self.w.field(node, F::Pattern).and_then(|it| it.named_child(0))
                 {

@@ -10,6 +10,7 @@ use std::mem::take;
 use tree_sitter::{Node, Point, Range, TreeCursor};
 
 use super::super::walk::children;
+use super::tokens::Tokens;
 use super::{F, K, Rust};
 use crate::facts::RefKind;
 use crate::sketch::{ANY_NUMBER, Sketch};
@@ -51,22 +52,22 @@ impl Rust<'_, '_> {
     }
 
     /// Code is read as code, all else as a list of expressions.
-    pub(super) fn given(&mut self, tokens: Node<'_>, left: u32) {
-        let is_code = self.n_macros < MAX_MACROS && self.is_code(tokens);
-        if !is_code || !self.code(tokens) {
+    pub(super) fn given(&mut self, tree: Node<'_>, left: u32) {
+        let tokens = Tokens::of(tree);
+        let is_code = self.n_macros < MAX_MACROS && self.is_code(&tokens);
+        if !is_code || !self.code(tree) {
             self.expressions(tokens, Sketch::UNKNOWN, left);
         }
     }
 
     /// Whether tokens can only be understood as items or statements, and look as if they were.
-    fn is_code(&self, tokens: Node<'_>) -> bool {
-        let mut cursor = tokens.walk();
-        let kinds = tokens.children(&mut cursor).map(|it| (self.w.kind(it), it));
-        let mut kinds = kinds.filter(|it| !matches!(it.0, K::LineComment | K::BlockComment));
-        let is_block = kinds.next().is_some_and(|it| self.w.text(it.1) == "{");
+    fn is_code(&self, tokens: &Tokens<'_>) -> bool {
+        let is_block = tokens.bracket.is_some_and(|it| self.w.text(it) == "{");
         let (mut is_first, mut after_hash, mut res) = (true, false, false);
-        for (kind, it) in kinds {
+        for it in &tokens.inside {
+            let kind = self.w.kind(*it);
             match kind {
+                K::LineComment | K::BlockComment => continue,
                 K::Bang if after_hash => continue,
                 K::TokenTree if after_hash => res = true,
                 // What a template fills in, and what a macro has its own rules for.
@@ -74,7 +75,7 @@ impl Rust<'_, '_> {
                 K::Arrow => return false,
                 K::LetWord | K::MatchWord | K::ForWord | K::WhileWord | K::LoopWord => res = true,
                 K::Semicolon => res |= is_block,
-                K::Identifier => res |= is_block && self.w.text(it) == "macro_rules",
+                K::Identifier => res |= is_block && self.w.text(*it) == "macro_rules",
                 _ => res |= (is_first || is_block) && ITEMS.contains(&kind),
             }
             (is_first, after_hash) = (false, kind == K::Hash);

@@ -10,6 +10,23 @@ use crate::sketch::{ANY_NUMBER, Sketch};
 /// Words that join expressions and name nothing, but are written like names.
 const JOINTS: &[&str] = &["move", "dyn", "ref", "in", "else"];
 
+/// What stands between brackets, gathered once: steps from one token to the next are dear.
+pub(super) struct Tokens<'t> {
+    pub(super) bracket: Option<Node<'t>>,
+    pub(super) inside: Vec<Node<'t>>,
+}
+
+impl<'t> Tokens<'t> {
+    pub(super) fn of(tree: Node<'t>) -> Self {
+        let mut cursor = tree.walk();
+        let mut tokens = tree.children(&mut cursor);
+        let bracket = tokens.next();
+        let mut inside: Vec<Node<'t>> = tokens.collect();
+        inside.pop();
+        Self { bracket, inside }
+    }
+}
+
 /// A list of expressions, as far as it has been read.
 struct Run<'t> {
     tokens: Vec<Node<'t>>,
@@ -59,12 +76,11 @@ impl<'t> Run<'t> {
 }
 
 impl Rust<'_, '_> {
-    /// Reads what stands between brackets; what the first expression of it comes to.
-    pub(super) fn expressions(&mut self, tree: Node<'_>, element: TermId, left: u32) -> TermId {
+    /// Reads a list; what the first expression of it comes to.
+    pub(super) fn expressions(&mut self, of: Tokens<'_>, element: TermId, left: u32) -> TermId {
         let Some(left) = left.checked_sub(1) else { return Sketch::UNKNOWN };
-        let mut cursor = tree.walk();
         let mut run = Run {
-            tokens: tree.children(&mut cursor).skip(1).collect(),
+            tokens: of.inside,
             at: 0,
             name: None,
             value: None,
@@ -76,7 +92,6 @@ impl Rust<'_, '_> {
             n_closures: 0,
             left,
         };
-        run.tokens.pop();
         while let Some(it) = run.next() {
             self.token(&mut run, it);
         }
@@ -172,27 +187,28 @@ impl Rust<'_, '_> {
     fn brackets<'t>(&mut self, run: &mut Run<'t>, tree: Node<'t>) {
         run.link = Link::None;
         let left = run.left;
-        run.value = Some(match self.w.text(tree).as_bytes().first() {
-            Some(b'(') => match (run.name.take(), run.value) {
-                (Some(name), _) => self.called(name, tree, left),
-                (None, Some(of)) => {
-                    self.expressions(tree, Sketch::UNKNOWN, left);
-                    self.w.s.term(Term::Call(of))
-                }
-                (None, None) if self.n_given(tree) > 1 => {
-                    self.expressions(tree, Sketch::UNKNOWN, left);
-                    Sketch::UNKNOWN
-                }
-                (None, None) => self.expressions(tree, Sketch::UNKNOWN, left),
-            },
-            Some(b'[') if run.is_at_start() => {
-                let of = self.expressions(tree, Sketch::UNKNOWN, left);
-                self.w.s.term(Term::Many(of))
+        let is_at_start = run.is_at_start();
+        let bracket = self.w.text(tree).as_bytes().first();
+        run.value = Some(match (bracket, run.name) {
+            (Some(b'('), Some(name)) => {
+                run.name = None;
+                self.called(name, Tokens::of(tree), left)
             }
-            Some(b'[') => {
+            (Some(b'('), None) => {
+                let tokens = Tokens::of(tree);
+                let is_one = self.n_given(&tokens) == 1;
+                let inner = self.expressions(tokens, Sketch::UNKNOWN, left);
+                match run.value {
+                    Some(of) => self.w.s.term(Term::Call(of)),
+                    None if is_one => inner,
+                    None => Sketch::UNKNOWN,
+                }
+            }
+            (Some(b'['), _) => {
                 let of = self.spoken_of(run);
-                self.expressions(tree, Sketch::UNKNOWN, left);
-                self.w.s.term(Term::Element(of))
+                let first = self.expressions(Tokens::of(tree), Sketch::UNKNOWN, left);
+                let term = if is_at_start { Term::Many(first) } else { Term::Element(of) };
+                self.w.s.term(term)
             }
             _ => self.braces(run, tree),
         });
@@ -203,7 +219,7 @@ impl Rust<'_, '_> {
         if let Some(name) = run.name.filter(|it| !run.is_condition && self.names_type(*it)) {
             run.name = None;
             self.w.s.refer(RefKind::New, name.term, name.at, ANY_NUMBER);
-            self.expressions(tree, Sketch::UNKNOWN, run.left);
+            self.expressions(Tokens::of(tree), Sketch::UNKNOWN, run.left);
             return self.w.s.object(name.term);
         }
         self.spoken_of(run);
@@ -215,8 +231,8 @@ impl Rust<'_, '_> {
         !name.is_member && self.w.text(name.at).starts_with(char::is_uppercase)
     }
 
-    fn called(&mut self, name: Name<'_>, tree: Node<'_>, left: u32) -> TermId {
-        let n_args = self.n_given(tree);
+    fn called(&mut self, name: Name<'_>, given: Tokens<'_>, left: u32) -> TermId {
+        let n_args = self.n_given(&given);
         self.w.s.refer(RefKind::Call, name.term, name.at, n_args);
         let of = match self.w.s.get(name.term) {
             Term::Member(of, _) if name.is_member => of,
@@ -225,7 +241,7 @@ impl Rust<'_, '_> {
         let gives_element = name.is_member && WITH_ELEMENT.contains(&self.w.text(name.at));
         let element =
             if gives_element { self.w.s.term(Term::Element(of)) } else { Sketch::UNKNOWN };
-        let first = self.expressions(tree, element, left);
+        let first = self.expressions(given, element, left);
         let callee = self.w.s.source.get(name.start..name.at.end_byte()).unwrap_or_default();
         if WRAPPERS.iter().any(|it| it.as_bytes() == callee) {
             return first;
@@ -234,20 +250,17 @@ impl Rust<'_, '_> {
     }
 
     /// How many expressions a list has; any number where commas may separate other things.
-    fn n_given(&self, tree: Node<'_>) -> u8 {
-        let mut cursor = tree.walk();
+    fn n_given(&self, tokens: &Tokens<'_>) -> u8 {
         let (mut n, mut is_open) = (0_u8, false);
-        for it in tree.children(&mut cursor).skip(1) {
-            match self.w.kind(it) {
+        for it in &tokens.inside {
+            match self.w.kind(*it) {
                 K::Bar | K::Less => return ANY_NUMBER,
                 K::Comma => is_open = false,
                 K::LineComment | K::BlockComment => {}
-                _ if it.end_byte() == tree.end_byte() => {}
-                _ if !is_open => {
-                    n = n.saturating_add(1);
+                _ => {
+                    n = n.saturating_add(u8::from(!is_open));
                     is_open = true;
                 }
-                _ => {}
             }
         }
         n
