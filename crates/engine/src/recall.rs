@@ -10,6 +10,7 @@ mod index;
 mod near;
 mod search;
 mod text;
+mod weigh;
 
 mod assemble;
 mod at_hand;
