@@ -31,7 +31,7 @@ impl Class {
             //                         dense keyword graph
             Self::Identifier => weights(200,  500,    300),
             Self::Structural => weights(150,  250,    600),
-            Self::Semantic   => weights(520,  280,    200),
+            Self::Semantic   => weights(455,  245,    300),
         }
     }
 
@@ -40,7 +40,7 @@ impl Class {
     #[rustfmt::skip]
     pub const fn weights_for_code(self) -> Weights {
         match self {
-            Self::Semantic => weights(720, 80, 200),
+            Self::Semantic => weights(630, 70, 300),
             Self::Identifier | Self::Structural => self.weights(),
         }
     }
@@ -195,7 +195,7 @@ mod tests {
         assert_eq!(class.weights_among(0, 10), class.weights());
         assert_eq!(class.weights_among(0, 0), class.weights());
         assert_eq!(class.weights_among(10, 10), class.weights_for_code());
-        assert_eq!(class.weights_among(5, 10), weights(620, 180, 200));
+        assert_eq!(class.weights_among(5, 10), weights(542, 157, 301));
     }
 
     #[test]
