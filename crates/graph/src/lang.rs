@@ -137,7 +137,7 @@ impl Lang {
 
     /// Whether methods of one name are told apart by the types of what they are given.
     pub(crate) const fn tells_by_types(self) -> bool {
-        matches!(self, Self::Java | Self::Cpp)
+        matches!(self, Self::Java | Self::Cpp | Self::CSharp)
     }
 
     pub(crate) const fn is_by_indentation(self) -> bool {

@@ -162,7 +162,7 @@ impl<'w> Resolver<'w> {
             Family::Go => self.go_name(file, name, want),
             Family::Java | Family::CSharp | Family::Php => self.java_name(file, name, want),
             Family::C => self.c_name(file, within, name, want),
-            Family::Ruby => self.open_name(file, name, want),
+            Family::Ruby => self.ruby_name(file, name, want),
         }
     }
 

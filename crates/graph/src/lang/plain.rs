@@ -22,6 +22,8 @@ struct Plain<'a, 's> {
     spoken: Option<usize>,
     /// How deep in a type the walk is.
     n_types: u32,
+    /// How many blocks of Ruby are around.
+    n_blocks: u32,
     /// How many namespaces without a name are around.
     n_hidden: u32,
     /// The method around that stands outside its type, and that type.
@@ -34,8 +36,16 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
     let blanked = is_c.then(|| macros::without(sketch.source)).flatten();
     let text = blanked.as_deref().unwrap_or(sketch.source);
     parse(&language, text, &[], |tree| {
-        Plain { s: sketch, depth: 0, spoken: None, n_types: 0, n_hidden: 0, outside: None }
-            .visit(&mut tree.walk());
+        Plain {
+            s: sketch,
+            depth: 0,
+            spoken: None,
+            n_types: 0,
+            n_blocks: 0,
+            n_hidden: 0,
+            outside: None,
+        }
+        .visit(&mut tree.walk());
     });
 }
 
@@ -126,6 +136,11 @@ impl<'s> Plain<'_, 's> {
             "assignment" | "assignment_expression" => self.assignment(cursor, node),
             "block" | "for_statement" | "catch_clause" if self.s.lang == Lang::CSharp => {
                 self.block(cursor);
+            }
+            "block" | "do_block" if self.s.lang == Lang::Ruby => {
+                self.n_blocks += 1;
+                self.inside(cursor);
+                self.n_blocks -= 1;
             }
             "foreach_statement" => {
                 self.s.enter(ScopeKind::Block);
@@ -246,7 +261,7 @@ impl<'s> Plain<'_, 's> {
         }
         self.spoken = Some(name.id());
         let text = self.s.text(name);
-        let n_args = field(node, "arguments").map_or(0, |it| children(it).count());
+        let n_args = given(field(node, "arguments")).count();
         let n_args = u8::try_from(n_args).unwrap_or(ANY_NUMBER);
         let term = match of {
             Some(of) => {

@@ -153,6 +153,8 @@ impl Resolver<'_> {
         };
         let found = self.bind(here, term, want);
         match found {
+            // A module of Ruby has its own way of making something.
+            Found::Def(def, ..) if kind == RefKind::New && self.is_module(def) => (None, false),
             Found::Def(def, _, how) => (Some((def, how)), false),
             Found::External => (None, true),
             Found::Value(Value::Callable(def, _) | Value::Type(def, _)) => {
@@ -162,6 +164,10 @@ impl Resolver<'_> {
             Found::Module(_) | Found::Value(_) => (None, false),
             Found::Nothing => (self.lone_method(here, term, kind), false),
         }
+    }
+
+    fn is_module(&self, at: DefRef) -> bool {
+        self.lens.entry(at.file).facts.defs[at.def as usize].kind == DefKind::Module
     }
 
     /// A prototype stands for what it announces, and what makes an object for its type.
@@ -181,10 +187,10 @@ impl Resolver<'_> {
     fn lone_method(&self, here: &Here, term: u32, kind: RefKind) -> Option<(DefRef, How)> {
         let entry = self.lens.entry(here.file);
         let Term::Member(of, name) = entry.facts.terms[term as usize] else { return None };
-        // In Rust most methods of what is not known are the standard library's: of the guesses that
+        // In these most methods of what is not known are the standard library's: of the guesses that
         // were checked by hand more were wrong than right.
         if kind != RefKind::Call
-            || entry.facts.lang == crate::Lang::Rust
+            || matches!(entry.facts.lang.family(), Family::Rust | Family::Ruby | Family::CSharp)
             || COMMON.contains(&self.word(entry, name))
             || self.word(entry, name).len() < 3
         {

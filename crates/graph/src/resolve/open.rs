@@ -52,6 +52,21 @@ impl Resolver<'_> {
         }
     }
 
+    /// A constant may stand in any file, a function only in one that is required: the rest are scripts
+    /// and tests, each with helpers of its own.
+    pub(super) fn ruby_name(&self, file: FileId, name: Name, want: Want) -> Found {
+        let found = self.open_name(file, name, want);
+        let Found::Def(at, ..) = &found else { return found };
+        if self.lens.entry(at.file).facts.defs[at.def as usize].kind != DefKind::Function {
+            return found;
+        }
+        let entry = self.lens.entry(file);
+        let mut required =
+            entry.facts.imports.iter().map(|it| self.module(file, entry.name(it.module)));
+        let is_required = at.file == file || required.any(|it| it == Some(Place::File(at.file)));
+        if is_required { found } else { Found::Nothing }
+    }
+
     /// A file named by a path: `#include "a/b.h"`, `require "a/b"`.
     #[expect(
         clippy::unnecessary_wraps,

@@ -44,12 +44,13 @@ const KNOWN: &[(&str, &str)] = &[
     ("PrintStream", "OutputStream"), ("Method", "Executable"), ("Constructor", "Executable"), ("Field", "Member"),
 ];
 
-/// The numbers of C++, each of which is taken for any other.
+/// The numbers of C++ and C#, each of which is taken for any other.
 #[rustfmt::skip]
 const C_NUMBERS: &[&str] = &[
     "int", "unsigned", "long", "short", "bool", "double", "float", "size_t", "unsigned int", "unsigned long", "long long",
     "unsigned long long", "unsigned char", "uint8_t", "int8_t", "uint16_t", "int16_t", "uint32_t", "int32_t", "uint64_t",
     "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t",
+    "decimal", "byte", "sbyte", "uint", "ulong", "ushort",
 ];
 
 /// What a text is kept in.
@@ -172,7 +173,7 @@ impl Resolver<'_> {
     }
 
     fn cost_of(&self, given: &Value, param: &Value) -> Option<Cost> {
-        if self.lens.own().facts.lang.family() == Family::C {
+        if matches!(self.lens.own().facts.lang.family(), Family::C | Family::CSharp) {
             return Some(self.c_cost_of(given, param));
         }
         match (given, param) {
@@ -205,11 +206,16 @@ impl Resolver<'_> {
         }
     }
 
-    /// In C++ a constructor or an operator may turn nearly everything into everything else: nothing is
+    /// In C++ and C# a constructor or an operator may turn nearly everything into everything else: nothing is
     /// ruled out, but what needs no such step comes first.
     fn c_cost_of(&self, given: &Value, param: &Value) -> Cost {
-        const CONVERTED: Cost = (BOXED, 0);
+        const CONVERTED: Cost = (BOXED, 5);
         match (given, param) {
+            (Value::Object(..) | Value::Builtin(..), Value::Builtin(b, _))
+                if self.text(*b) == "object" =>
+            {
+                (0, 30)
+            }
             (Value::Object(a, _), Value::Object(b, _)) => {
                 self.steps_up(*a, *b, MAX_UP).map_or(CONVERTED, |it| (0, it))
             }

@@ -666,3 +666,41 @@ static void helper() {}
         "]],
     );
 }
+
+#[test]
+fn helpers_of_scripts_and_lost_classes_are_nobody_elses() {
+    check(
+        r#"
+== spec/one_spec.rb
+describe 'one' do
+  def mock_app; end
+  it('works') { mock_app }
+end
+def shared; end
+== spec/two_spec.rb
+mock_app
+shared
+names.length_of_all
+== spec/three_spec.rb
+require_relative 'one_spec'
+shared
+mock_app
+class Names; def length_of_all; end; end
+== A.cs
+namespace A { class Writer { public void Put(string s) {} public void Put(int n) {} public void Put(object o, bool b) {} public void Put(string s, params int[] all) {} } }
+== B.cs
+namespace A { class Use { void Run(Writer w, int n) { w.Put("x"); w.Put(n); w.Put(w, true); w.Put("x", 1, 2); char.IsLong('x'); } } class Text { bool IsLong(char c) { return true; } } }
+== src/f.php
+<?php namespace App; function json_encode() {} function run() { \json_encode(1); json_encode(1); }
+"#,
+        expect![[r"
+            B.cs:Use.Run calls A.cs:Writer.Put (type)
+            B.cs:Use.Run calls A.cs:Writer.Put (type)
+            B.cs:Use.Run calls A.cs:Writer.Put (type)
+            B.cs:Use.Run calls A.cs:Writer.Put (type)
+            spec/one_spec.rb calls spec/one_spec.rb:mock_app (scope)
+            spec/three_spec.rb calls spec/one_spec.rb:shared (import)
+            src/f.php:run calls src/f.php:json_encode (scope)
+        "]],
+    );
+}

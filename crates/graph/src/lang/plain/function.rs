@@ -66,9 +66,15 @@ impl Plain<'_, '_> {
         let is_constructor = matches!(name, "__construct" | "initialize")
             || node.kind() == "constructor_declaration"
             || of.is_some_and(|it| it == self.s.word(name));
-        let is_private = self.is_c()
-            && (class.is_none() && owner.is_none())
-            && (self.n_hidden > 0 || self.is_static(node));
+        let is_hidden = match self.s.lang {
+            Lang::C | Lang::Cpp => self.n_hidden > 0 || self.is_static(node),
+            // Every function is a method; what seems to be none lost its class to a parser.
+            Lang::CSharp => true,
+            // A method of whatever the block around is run by.
+            Lang::Ruby => self.n_blocks > 0,
+            _ => false,
+        };
+        let is_private = is_hidden && class.is_none() && owner.is_none();
         let is_static = node.kind() == "singleton_method"
             || children(node).any(|it| {
                 matches!(it.kind(), "static_modifier" | "modifier" | "storage_class_specifier")
@@ -97,8 +103,11 @@ impl Plain<'_, '_> {
         let list = field(at.unwrap_or(node), "parameters");
         let (mut least, mut most) = (0_u8, 0_u8);
         let mut types = Vec::new();
+        // `params T[] rest` of C# has no node of its own.
+        let rest = list.filter(|_| self.s.lang == Lang::CSharp).and_then(|it| field(it, "type"));
+        let is_rest = |it: Node<'_>| rest.is_some() && it.kind() != "parameter";
         for it in list.into_iter().flat_map(children) {
-            if it.kind() == "comment" || self.s.text(it) == "void" {
+            if it.kind() == "comment" || self.s.text(it) == "void" || is_rest(it) {
                 continue;
             }
             let is_many = matches!(
@@ -128,6 +137,16 @@ impl Plain<'_, '_> {
                 && let Some(class) = self.s.class()
             {
                 self.s.assign(class, word, declared.unwrap_or(Sketch::UNKNOWN), name, it);
+            }
+        }
+        if let Some(rest) = rest {
+            let of = field(rest, "type").unwrap_or(rest);
+            types.push(self.type_term(of));
+            most = ANY_NUMBER;
+            let all = self.type_term(rest);
+            if let Some(name) = list.and_then(|it| field(it, "name")) {
+                let word = self.s.word_of(name);
+                self.s.bind_local(word, Some(all), None);
             }
         }
         // `f(...)` in C takes what it is given.

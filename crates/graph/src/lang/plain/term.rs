@@ -50,6 +50,11 @@ impl Plain<'_, '_> {
                 let parts: Vec<Node<'_>> = children(node).collect();
                 let Some((last, before)) = parts.split_last() else { return Sketch::UNKNOWN };
                 let last_text = self.s.text(*last);
+                // `\f` is a function of no namespace: PHP's own.
+                if self.s.lang == Lang::Php && text.rfind('\\') == Some(0) {
+                    let word = self.s.word(last_text);
+                    return self.s.term(Term::Literal(word));
+                }
                 match before.first() {
                     Some(of) if self.s.lang != Lang::Php => {
                         let of = self.term_within(*of, left);
@@ -101,7 +106,27 @@ impl Plain<'_, '_> {
                     node.named_child(0).map_or(Sketch::UNKNOWN, |it| self.term_within(it, left));
                 self.s.term(Term::Element(of))
             }
-            "string" | "string_literal" | "encapsed_string" => self.s.literal("string"),
+            // A name before it may say for what.
+            "argument" => {
+                let of = children(node).last();
+                of.map_or(Sketch::UNKNOWN, |it| self.term_within(it, left))
+            }
+            _ => self.foreign(node),
+        }
+    }
+
+    /// What is known of these is that they are not ours.
+    fn foreign(&mut self, node: Node<'_>) -> TermId {
+        match node.kind() {
+            "predefined_type" => self.type_term(node),
+            "typeof_expression" => self.s.literal("Type"),
+            "boolean_literal" => self.s.literal("bool"),
+            "real_literal" => self.s.literal("double"),
+            "string"
+            | "string_literal"
+            | "encapsed_string"
+            | "verbatim_string_literal"
+            | "interpolated_string_expression" => self.s.literal("string"),
             "number_literal" | "integer_literal" | "integer" | "true" | "false" => {
                 self.s.literal("int")
             }
@@ -129,7 +154,9 @@ impl Plain<'_, '_> {
 
     fn type_within(&mut self, node: Node<'_>) -> TermId {
         match node.kind() {
-            "primitive_type" | "sized_type_specifier" if self.s.lang == Lang::Cpp => {
+            "primitive_type" | "sized_type_specifier" | "predefined_type"
+                if self.s.lang.tells_by_types() =>
+            {
                 let word = self.s.word_of(node);
                 self.s.term(Term::Literal(word))
             }
