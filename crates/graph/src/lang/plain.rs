@@ -4,17 +4,19 @@
 //! fields. What a call returns is followed only where it is declared.
 
 pub(crate) mod c;
+mod define;
 mod function;
 mod macros;
+mod module;
 mod term;
 
 use tree_sitter::{Node, TreeCursor};
 
 use super::grammar::parse;
-use super::walk::{MAX_DEPTH, Steps, children, unquoted};
-use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
+use super::walk::{MAX_DEPTH, Steps, children};
+use crate::facts::{DefKind, RefKind, Term, TermId};
 use crate::lang::Lang;
-use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
+use crate::sketch::{ANY_NUMBER, ScopeKind, Sketch};
 
 struct Plain<'a, 's> {
     s: &'a mut Sketch<'s>,
@@ -277,205 +279,6 @@ impl<'s> Plain<'_, 's> {
         };
         self.s.refer(RefKind::Call, term, name, n_args);
         self.inside(cursor);
-    }
-
-    fn add_import(
-        &mut self,
-        kind: ImportKind,
-        module: &str,
-        item: &str,
-        local: Option<&str>,
-        node: Node<'_>,
-    ) {
-        let (module, item) = (self.s.word(module), self.s.word(item));
-        let name = local.map_or(item, |it| self.s.word(it));
-        let import = index(self.s.imports.len());
-        let line = index(node.start_position().row);
-        self.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: name,
-            within: None,
-            public: true,
-            line,
-        });
-        if local.is_some() {
-            self.s.bind_wide(name, Bound::Import(import));
-        }
-    }
-
-    fn include(&mut self, node: Node<'_>) {
-        if let Some(path) = field(node, "path") {
-            self.s.string(path);
-            let text = self.s.text(path).trim_matches(['"', '<', '>']);
-            self.add_import(ImportKind::Star, text, "*", None, node);
-        }
-    }
-
-    /// `require "a"` in Ruby; says whether it was one.
-    fn require(&mut self, node: Node<'_>, name: Node<'_>) -> bool {
-        if self.s.lang != Lang::Ruby
-            || !matches!(self.s.text(name), "require" | "require_relative" | "load")
-        {
-            return false;
-        }
-        let text = field(node, "arguments")
-            .and_then(|it| it.named_child(0))
-            .filter(|it| it.kind() == "string");
-        let Some(text) = text.map(|it| unquoted(self.s.text(it))) else { return false };
-        self.add_import(ImportKind::Effect, text, "*", None, node);
-        true
-    }
-
-    fn using(&mut self, node: Node<'_>) {
-        if let Some(name) = children(node).last() {
-            let text = self.s.text(name);
-            self.add_import(ImportKind::Star, text, "*", None, node);
-        }
-    }
-
-    /// One name of PHP's `use`, with the prefix of its group.
-    fn use_clause(&mut self, node: Node<'_>) {
-        let group = node
-            .parent()
-            .filter(|it| it.kind() == "namespace_use_group")
-            .and_then(|it| it.parent());
-        let prefix = group.and_then(|it| children(it).find(|it| it.kind() == "namespace_name"));
-        let prefix = prefix.map(|it| format!("{}\\", self.s.text(it))).unwrap_or_default();
-        let Some(name) = node.named_child(0) else { return };
-        let path = format!("{prefix}{}", self.s.text(name)).replace('\\', ".");
-        let path = path.trim_start_matches('.');
-        let (module, item) = path.rsplit_once('.').unwrap_or(("", path));
-        let alias = field(node, "alias").map_or(item, |it| self.s.text(it));
-        self.add_import(ImportKind::Named, module, item, Some(alias), node);
-    }
-
-    fn class(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>, kind: DefKind) {
-        let Some(name) = field(node, "name") else { return self.inside(cursor) };
-        let word = match name.kind() {
-            "scope_resolution" | "qualified_identifier" => {
-                let last = children(name).last().unwrap_or(name);
-                self.s.word_of(last)
-            }
-            _ => self.s.word_of(name),
-        };
-        let def = self.s.define(kind, word, name, node, self.seen());
-        self.s.bind(word, Bound::Def(def));
-        self.s.set_body(def, field(node, "body"));
-        self.spoken = Some(name.id());
-        let outside = self.outside.take();
-        self.s.open(def);
-        self.s.enter(ScopeKind::Members(def));
-        self.template_names(node, def);
-        self.bases(node, def);
-        self.inside(cursor);
-        self.outside = outside;
-        self.s.leave();
-        self.s.close();
-    }
-
-    fn bases(&mut self, node: Node<'_>, def: u32) {
-        for clause in children(node) {
-            let implements = match clause.kind() {
-                "base_class_clause" | "base_list" | "superclass" | "base_clause" => false,
-                "class_interface_clause" => true,
-                _ => continue,
-            };
-            for it in children(clause) {
-                if matches!(it.kind(), "access_specifier" | "argument_list" | "virtual") {
-                    continue;
-                }
-                let term = self.type_name(it);
-                self.s.add_base(def, term, implements);
-            }
-        }
-    }
-
-    /// A member of the type around, or a value of the file.
-    fn member(&mut self, node: Node<'_>, name: Option<Node<'_>>, declared: Option<TermId>) {
-        let Some(name) = name else { return };
-        let text = self.s.text(name).trim_start_matches(['$', '@']);
-        let word = self.s.word(text);
-        let kind = if self.s.class().is_some() { DefKind::Field } else { DefKind::Variable };
-        let is_private =
-            kind == DefKind::Variable && self.is_c() && (self.n_hidden > 0 || self.is_static(node));
-        let flags = Flags::default().when(is_private, Flags::PRIVATE);
-        let def = self.s.define(kind, word, name, node, flags);
-        self.s.def(def).declared = declared.filter(|it| *it != Sketch::UNKNOWN);
-        self.spoken = Some(name.id());
-        if kind == DefKind::Variable {
-            self.s.bind(word, Bound::Def(def));
-        }
-    }
-
-    /// C#'s `Type a = …, b;`, local or a field.
-    fn variables(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let declared =
-            field(node, "type").map(|it| self.type_term(it)).filter(|it| *it != Sketch::UNKNOWN);
-        let is_inside = self.s.is_inside_function();
-        for it in children(node).filter(|it| it.kind() == "variable_declarator") {
-            let Some(name) = field(it, "name") else { continue };
-            if is_inside {
-                let value = children(it).last().filter(|it| it.id() != name.id());
-                let made = value.map(|it| self.term(it));
-                let word = self.s.word_of(name);
-                self.s.bind_local(word, declared, made);
-            } else {
-                self.member(node, Some(name), declared);
-            }
-        }
-        self.inside(cursor);
-    }
-
-    fn property(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let declared = field(node, "type").map(|it| self.type_term(it));
-        let elements: Vec<Node<'_>> =
-            children(node).filter(|it| it.kind() == "property_element").collect();
-        match field(node, "name") {
-            Some(name) => self.member(node, Some(name), declared),
-            None => elements.iter().for_each(|it| self.member(node, field(*it, "name"), declared)),
-        }
-        self.inside(cursor);
-    }
-
-    fn assignment(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let (left, right) = (field(node, "left"), field(node, "right"));
-        if let (Some(left), Some(right)) = (left, right) {
-            let made = self.term(right);
-            let text = self.s.text(left);
-            match (left.kind(), self.s.class()) {
-                ("instance_variable", Some(class)) => {
-                    let word = self.s.word(text.trim_start_matches('@'));
-                    self.s.assign(class, word, made, left, node);
-                }
-                ("member_access_expression", Some(class)) if text.starts_with("$this->") => {
-                    if let Some(name) = field(left, "name") {
-                        let word = self.s.word_of(name);
-                        self.s.assign(class, word, made, name, node);
-                    }
-                }
-                ("identifier" | "variable_name", _)
-                    if matches!(self.s.lang, Lang::Ruby | Lang::Php) =>
-                {
-                    let word = self.s.word(text.trim_start_matches('$'));
-                    self.s.rebind(word, None, made);
-                    self.spoken = Some(left.id());
-                }
-                _ => {}
-            }
-        }
-        self.inside(cursor);
-    }
-
-    fn bind_each(&mut self, node: Node<'_>) {
-        let (left, right) = (field(node, "left"), field(node, "right"));
-        let (Some(left), Some(right)) = (left, right) else { return };
-        let of = self.term(right);
-        let element = self.s.term(Term::Element(of));
-        let declared = field(node, "type").map(|it| self.type_term(it));
-        let word = self.s.word_of(left);
-        self.s.bind_local(word, declared, Some(element));
     }
 }
 

@@ -3,8 +3,10 @@
 mod bind;
 mod define;
 mod module;
+mod shape;
 mod term;
 mod types;
+mod variable;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;

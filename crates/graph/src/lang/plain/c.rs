@@ -1,10 +1,13 @@
 //! What only C and C++ have: declarators, headers, namespaces, members that stand outside their types.
 
+mod name;
+mod space;
+
 use tree_sitter::{Node, TreeCursor};
 
-use super::super::walk::{MAX_TERM, Steps, children};
+use super::super::walk::{Steps, children};
 use super::{Plain, field};
-use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId};
+use crate::facts::{DefKind, Flags, RefKind, Term, TermId};
 use crate::sketch::{Bound, ScopeKind, Sketch, index};
 
 /// Before the name of a namespace that an import speaks of: no path begins like this.
@@ -87,83 +90,6 @@ impl Plain<'_, '_> {
         true
     }
 
-    /// `namespace a::b { … }`. What has no name is seen in its file only, what is inline is not told
-    /// apart from what is around it.
-    fn namespace(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let is_inline = node.child(0).is_some_and(|it| it.kind() == "inline");
-        let Some(name) = field(node, "name").filter(|_| !is_inline) else {
-            let hides = field(node, "name").is_none();
-            self.n_hidden += u32::from(hides);
-            self.inside(cursor);
-            self.n_hidden -= u32::from(hides);
-            return;
-        };
-        let parts = leaves(name);
-        for part in &parts {
-            let word = self.s.word_of(*part);
-            let def = self.s.define(DefKind::Module, word, *part, node, Flags::EXPORTED);
-            self.s.set_body(def, field(node, "body"));
-            self.s.bind(word, Bound::Def(def));
-            self.s.open(def);
-            self.s.enter(ScopeKind::Members(def));
-        }
-        self.inside(cursor);
-        for _ in &parts {
-            self.s.leave();
-            self.s.close();
-        }
-    }
-
-    /// `namespace short = a::b;`
-    fn namespace_alias(&mut self, node: Node<'_>) {
-        let (Some(name), Some(of)) = (field(node, "name"), children(node).last()) else { return };
-        let local = self.s.text(name);
-        let of: Vec<&str> = leaves(of).iter().map(|it| self.s.text(*it)).collect();
-        self.import_space(ImportKind::Module, &of, "*", Some(local), node);
-    }
-
-    /// `using a::f;` and `using namespace a;`
-    fn using_name(&mut self, node: Node<'_>) {
-        let Some(name) = children(node).last().filter(|_| self.s.class().is_none()) else { return };
-        let is_whole = node.child(1).is_some_and(|it| it.kind() == "namespace");
-        let parts: Vec<&str> = leaves(name).iter().map(|it| self.s.text(*it)).collect();
-        if is_whole {
-            return self.import_space(ImportKind::Star, &parts, "*", None, node);
-        }
-        if let Some((item, of)) = parts.split_last() {
-            self.import_space(ImportKind::Named, of, item, Some(item), node);
-        }
-    }
-
-    fn import_space(
-        &mut self,
-        kind: ImportKind,
-        of: &[&str],
-        item: &str,
-        local: Option<&str>,
-        node: Node<'_>,
-    ) {
-        let around = self.s.modules_around().join(".");
-        let module = format!("{NAMESPACE}{around}{SEEN_FROM}{}", of.join("."));
-        let within = self.s.module();
-        let (module, item) = (self.s.word(&module), self.s.word(item));
-        let name = local.map_or(item, |it| self.s.word(it));
-        let import = index(self.s.imports.len());
-        let line = index(node.start_position().row);
-        self.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: name,
-            within,
-            public: false,
-            line,
-        });
-        if local.is_some() {
-            self.s.bind(name, Bound::Import(import));
-        }
-    }
-
     /// `using Short = a::Long;`, `typedef struct long short;`
     fn alias(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
         let name = match field(node, "name") {
@@ -215,104 +141,6 @@ impl Plain<'_, '_> {
             }
         }
         self.s.def(def).generics = (start, index(self.s.locals.len()));
-    }
-
-    /// The type of `Type::name`, where a name is qualified, and the name.
-    pub(super) fn owner<'t>(&mut self, name: Node<'t>) -> (Option<TermId>, Node<'t>) {
-        let (mut of, mut name, mut left) = (None, name, MAX_TERM);
-        while name.kind() == "qualified_identifier" {
-            if let Some(scope) = field(name, "scope") {
-                left = left.saturating_sub(1);
-                of = Some(if left > 0 { self.scoped(of, scope) } else { Sketch::UNKNOWN });
-            }
-            match field(name, "name") {
-                Some(it) => name = it,
-                None => break,
-            }
-        }
-        (of, name)
-    }
-
-    /// One step of a qualified name.
-    fn scoped(&mut self, of: Option<TermId>, scope: Node<'_>) -> TermId {
-        let scope = match scope.kind() {
-            "template_type" | "template_function" => field(scope, "name").unwrap_or(scope),
-            "dependent_name" | "decltype" => return Sketch::UNKNOWN,
-            _ => scope,
-        };
-        let text = self.s.text(scope);
-        match of {
-            Some(of) => self.s.member(of, text),
-            None => self.s.free(text),
-        }
-    }
-
-    /// `a::b::c` as a term: of the standard library by its last name, everything else step by step.
-    pub(super) fn qualified(&mut self, node: Node<'_>) -> TermId {
-        let is_absolute = field(node, "scope").is_none();
-        let (of, last) = self.owner(node);
-        let head = match last.kind() {
-            "template_type" | "template_function" | "template_method" => field(last, "name"),
-            "identifier" | "type_identifier" | "field_identifier" | "operator_name"
-            | "destructor_name" => Some(last),
-            _ => None,
-        };
-        let Some(head) = head else { return Sketch::UNKNOWN };
-        let text = self.s.text(head);
-        let is_standard = self.s.text(node).trim_start_matches(':').starts_with("std::");
-        let name = match of {
-            Some(_) if is_standard => {
-                let word = self.s.word(text);
-                self.s.term(Term::Literal(word))
-            }
-            Some(of) => self.s.member(of, text),
-            None if is_absolute => {
-                let word = self.s.word(text);
-                self.s.term(Term::Name(word))
-            }
-            None => self.s.free(text),
-        };
-        match last.kind() {
-            "template_type" => self.with_arguments(name, last),
-            _ => name,
-        }
-    }
-
-    pub(super) fn with_arguments(&mut self, of: TermId, node: Node<'_>) -> TermId {
-        let mut items = vec![of];
-        for it in field(node, "arguments").into_iter().flat_map(children).take(4) {
-            items.push(self.type_term(it));
-        }
-        let list = self.s.list(&items);
-        self.s.term(Term::Args(list))
-    }
-
-    /// A qualified name that nobody calls.
-    fn mention_qualified(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        if self.spoken != Some(node.id()) {
-            let (_, last) = self.owner(node);
-            let kind = match last.kind() {
-                "type_identifier" | "template_type" => Some(RefKind::Type),
-                "identifier" => Some(RefKind::Use),
-                _ => None,
-            };
-            if let Some(kind) = kind {
-                let term = self.qualified(node);
-                self.s.refer(kind, term, last, 0);
-            }
-        }
-        // What a template is given may be named nowhere else.
-        if node.named_child_count() > 1 && self.descend(cursor) {
-            while cursor.goto_next_sibling() {}
-            if matches!(cursor.node().kind(), "template_type" | "template_function")
-                && self.descend(cursor)
-            {
-                while cursor.goto_next_sibling() {}
-                self.visit(cursor);
-                self.ascend(cursor);
-            }
-            self.ascend(cursor);
-        }
     }
 
     /// A declaration: of functions, fields or variables.
@@ -410,79 +238,6 @@ impl Plain<'_, '_> {
         let word = self.s.word_of(name);
         self.s.bind_local(word, declared, Some(element));
     }
-
-    /// Expressions that only C and C++ have, or read in their own way.
-    pub(super) fn c_term(&mut self, node: Node<'_>, left: u32) -> Option<TermId> {
-        let text = self.s.text(node);
-        Some(match node.kind() {
-            "qualified_identifier" => self.qualified(node),
-            "template_function" => {
-                field(node, "name").map_or(Sketch::UNKNOWN, |it| self.term_within(it, left))
-            }
-            "field_expression" => {
-                let (of, name) = (field(node, "argument")?, field(node, "field")?);
-                let is_arrow = field(node, "operator").is_some_and(|it| it.kind() == "->");
-                let through = is_arrow && of.kind() != "this";
-                let mut of = self.term_within(of, left);
-                if through {
-                    of = self.s.term(Term::Await(of));
-                }
-                let name = self.s.text(field(name, "name").unwrap_or(name));
-                self.s.member(of, name)
-            }
-            "pointer_expression" if text.starts_with('*') => {
-                let of = self.term_within(field(node, "argument")?, left);
-                self.s.term(Term::Await(of))
-            }
-            "call_expression" => {
-                return field(node, "function").and_then(|it| self.plain_to_see(it, node));
-            }
-            "true" | "false" => self.s.literal("bool"),
-            "char_literal" => self.s.literal("char"),
-            "number_literal" if text.contains('.') => self.s.literal("double"),
-            _ => return None,
-        })
-    }
-
-    /// `static_cast<T*>(x)`, `std::make_unique<T>(…)`, `std::move(x)`: what they give is plain to see.
-    fn plain_to_see(&mut self, callee: Node<'_>, call: Node<'_>) -> Option<TermId> {
-        let text = self.s.text(callee);
-        let name = text.split('<').next()?.trim_start_matches(':');
-        match name {
-            "static_cast" | "dynamic_cast" | "reinterpret_cast" | "const_cast"
-            | "std::make_unique" | "std::make_shared" | "make_unique" | "make_shared" => {
-                let (_, last) = self.owner(callee);
-                let of = field(last, "arguments").and_then(|it| it.named_child(0))?;
-                Some(self.type_term(of))
-            }
-            "std::move" | "std::forward" | "std::ref" | "std::cref" => {
-                let of = field(call, "arguments").and_then(|it| it.named_child(0))?;
-                Some(self.term(of))
-            }
-            _ => None,
-        }
-    }
-}
-
-/// The single names of a path, from the outermost.
-fn leaves(node: Node<'_>) -> Vec<Node<'_>> {
-    let mut res = Vec::new();
-    let mut at = Some(node);
-    while let Some(it) = at.filter(|_| res.len() < MAX_TERM as usize) {
-        match it.kind() {
-            "nested_namespace_specifier" | "qualified_identifier" => {
-                let parts: Vec<Node<'_>> = children(it).collect();
-                let Some((last, before)) = parts.split_last() else { break };
-                res.extend(before);
-                at = Some(*last);
-            }
-            _ => {
-                res.push(it);
-                at = None;
-            }
-        }
-    }
-    res
 }
 
 /// The name at the heart of a declarator, and whether it is one of a function.
