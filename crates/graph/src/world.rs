@@ -11,7 +11,7 @@ mod names;
 
 use std::collections::HashMap;
 
-pub(crate) use entry::{Entry, Want};
+pub(crate) use entry::{Entry, MACROS, Want};
 pub(crate) use few::Table;
 pub(crate) use lens::Lens;
 pub(crate) use names::{LIST, Name, Names};

@@ -104,7 +104,7 @@ struct Rust<'a, 's> {
     /// `impl Trait for Type`: the type's name and the trait, to be joined at the end.
     implemented: Vec<(Word, TermId)>,
     /// Inline modules around, for paths that go up.
-    n_inline: usize,
+    inline: Vec<String>,
     spoken: Option<usize>,
     /// What the `match` expressions around look at, outermost first.
     matched: Vec<TermId>,
@@ -123,7 +123,7 @@ pub(super) fn walk(sketch: &mut Sketch<'_>) {
             path: None,
             contexts,
             implemented,
-            n_inline: 0,
+            inline: Vec::new(),
             spoken: None,
             matched: Vec::new(),
             n_macros: 0,
@@ -166,8 +166,7 @@ impl Rust<'_, '_> {
             K::Macro => {
                 if let Some(name) = self.w.field(node, F::Name) {
                     let word = self.w.s.word_of(name);
-                    let def =
-                        self.w.s.define(DefKind::Function, word, name, node, Flags::default());
+                    let def = self.w.s.define(DefKind::Function, word, name, node, Flags::STATIC);
                     self.w.s.bind(word, Bound::Def(def));
                 }
             }
@@ -344,7 +343,11 @@ impl Rust<'_, '_> {
             let text = self.w.text(name);
             let module = match path {
                 Some(path) => self.w.s.word(&format!("path:{path}")),
-                None => self.w.s.word(&format!("mod:{text}")),
+                // What is declared inside another module lies in a folder of that name.
+                None => {
+                    let around: String = self.inline.iter().map(|it| format!("{it}/")).collect();
+                    self.w.s.word(&format!("mod:{around}{text}"))
+                }
             };
             self.add_import(
                 ImportKind::Child,
@@ -361,9 +364,9 @@ impl Rust<'_, '_> {
         self.w.s.set_body(def, self.w.field(node, F::Body));
         self.w.s.open(def);
         self.w.s.enter(ScopeKind::Module(def));
-        self.n_inline += 1;
+        self.inline.push(self.w.text(name).to_owned());
         self.inside(cursor);
-        self.n_inline -= 1;
+        self.inline.pop();
         self.w.s.leave();
         self.w.s.close();
     }

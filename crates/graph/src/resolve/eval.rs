@@ -260,7 +260,18 @@ impl Resolver<'_> {
                 return res;
             }
         }
-        let found = self.bind(here, of, Want::VALUE);
+        let mut found = self.bind(here, of, Want::VALUE);
+        // In Rust a field is not called by its name: a method that bears it, too, is meant.
+        if let (Found::Def(def, ..), Term::Member(object, name)) =
+            (&found, entry.facts.terms[of as usize])
+            && entry.facts.lang.family() == Family::Rust
+            && self.lens.entry(def.file).facts.defs[def.def as usize].kind == DefKind::Field
+        {
+            let object = self.eval(here, object, false);
+            let called = Want { as_type: false, args: 0 };
+            let method = self.member(&object, entry.name(name), called, How::Type);
+            found = method.or_else(|| found);
+        }
         if let Found::Def(def, env, _) = &found {
             let kind = self.lens.entry(def.file).facts.defs[def.def as usize].kind;
             if kind.is_callable() {

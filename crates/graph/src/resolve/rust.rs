@@ -3,7 +3,7 @@
 use super::script::{join, parent, within};
 use super::{Found, How, Place, Resolver, Value};
 use crate::facts::{Export, ImportKind};
-use crate::world::{DefRef, Entry, FileId, Name, Want};
+use crate::world::{DefRef, Entry, FileId, MACROS, Name, Want};
 
 impl Resolver<'_> {
     /// The module of a path as an import writes it, seen from the file's own module.
@@ -145,8 +145,25 @@ impl Resolver<'_> {
                     return found;
                 }
             }
-            Found::Nothing
+            if want == Want::VALUE { self.rust_macro(file, name) } else { Found::Nothing }
         })
+    }
+
+    /// A macro of the crate that a file is in. All of the crate sees it, wherever it stands, and others see
+    /// it at the crate's root if it is exported. Of several files that have one, nobody knows which is meant.
+    fn rust_macro(&self, file: FileId, name: Name) -> Found {
+        let found = self.lens.open(MACROS, name);
+        if found.is_empty() {
+            return Found::Nothing;
+        }
+        let root = self.crate_root(file);
+        let mut own = found.into_iter().filter(|it| self.crate_root(it.file) == root);
+        match (own.next(), own.next()) {
+            (Some(first), other) if other.is_none_or(|it| it.file == first.file) => {
+                Found::def(first.file, first.def, How::Import)
+            }
+            _ => Found::Nothing,
+        }
     }
 
     /// A crate of this repository, under its own name or the one a manifest gives it.

@@ -2,7 +2,7 @@
 
 use super::names::hash;
 use super::{FileId, Key, Name, Names, Sought, key};
-use crate::facts::{DefKind, Export, Facts, Flags, ImportKind, Inside, Ref, Texts, Word};
+use crate::facts::{Def, DefKind, Export, Facts, Flags, ImportKind, Inside, Ref, Texts, Word};
 use crate::lang::{Family, Joins};
 use crate::precise::Precise;
 use crate::sketch::{ANY_NUMBER, index};
@@ -234,6 +234,8 @@ fn provides(
             && !def.flags.has(Flags::PRIVATE)
         {
             res.push((key(Sought::Open, space, hashed(def.name)), i));
+        } else if is_macro(facts, def) {
+            res.push((key(Sought::Open, hash(MACROS), hashed(def.name)), i));
         }
         if def.kind == DefKind::Method {
             let family = facts.lang.family() as u64;
@@ -242,6 +244,18 @@ fn provides(
     }
     res.sort_unstable();
     res.into()
+}
+
+/// The namespace of the macros of Rust, which have one of their own.
+pub(crate) const MACROS: &str = "macro_rules!";
+
+/// Whether a definition is a macro that more than its function can see.
+fn is_macro(facts: &Facts, def: &Def) -> bool {
+    let is_outside = |it: u32| !facts.defs[it as usize].kind.is_callable();
+    facts.lang.family() == Family::Rust
+        && def.kind == DefKind::Function
+        && def.flags.has(Flags::STATIC)
+        && def.parent.is_none_or(is_outside)
 }
 
 /// The open namespaces that the definitions of a file join.

@@ -115,6 +115,88 @@ fn main() {
 }
 
 #[test]
+fn a_rust_macro_is_seen_in_its_crate_and_at_the_root_of_it() {
+    check(
+        r#"
+== kit/Cargo.toml
+[package]
+name = "my-kit"
+== kit/src/lib.rs
+mod macros;
+== kit/src/macros.rs
+#[macro_export]
+macro_rules! ready { ($e:expr) => { $e } }
+#[macro_export]
+macro_rules! odd { () => {} }
+== app/Cargo.toml
+[package]
+name = "app"
+[dependencies]
+my-kit = { path = "../kit" }
+== app/src/lib.rs
+#[macro_use]
+mod cfg;
+mod deep;
+mod one;
+mod two;
+== app/src/cfg.rs
+macro_rules! cfg_x { ($e:expr) => { $e } }
+== app/src/one.rs
+macro_rules! both { () => {} }
+fn inside() { macro_rules! hidden { () => {} } hidden!(); }
+== app/src/two.rs
+macro_rules! both { () => {} }
+== app/src/deep.rs
+use my_kit::{odd, ready};
+fn f() { ready!(1); cfg_x!(2); println!("x"); both!(); hidden!(); }
+fn g() { my_kit::odd!(); }
+"#,
+        expect![[r#"
+            app/src/deep.rs:f calls app/src/cfg.rs:cfg_x (import)
+            app/src/deep.rs:f calls kit/src/macros.rs:ready (import)
+            app/src/one.rs:inside calls app/src/one.rs:inside.hidden (scope)
+        "#]],
+    );
+}
+
+#[test]
+fn a_rust_method_that_is_named_like_a_field_is_called_and_a_module_in_another_is_in_its_folder() {
+    check(
+        r#"
+== Cargo.toml
+[package]
+name = "demo"
+== src/lib.rs
+pub struct Builder { threads: Option<usize> }
+pub struct Runtime;
+impl Builder {
+    pub fn new() -> Self { Builder { threads: None } }
+    pub fn threads(&mut self, n: usize) -> &mut Self { self.threads = Some(n); self }
+    pub fn build(&mut self) -> Runtime { Runtime }
+}
+impl Runtime { pub fn enter(&self) {} }
+== tests/all.rs
+mod support {
+    pub mod panic;
+}
+use support::panic::caught;
+use demo::Builder;
+fn go() { Builder::new().threads(1).build().enter(); caught(); }
+== tests/support/panic.rs
+pub fn caught() {}
+"#,
+        expect![[r"
+            src/lib.rs:Builder.new instantiates src/lib.rs:Builder (scope)
+            tests/all.rs:go calls src/lib.rs:Builder.build (type)
+            tests/all.rs:go calls src/lib.rs:Builder.new (member)
+            tests/all.rs:go calls src/lib.rs:Builder.threads (type)
+            tests/all.rs:go calls src/lib.rs:Runtime.enter (type)
+            tests/all.rs:go calls tests/support/panic.rs:caught (import)
+        "]],
+    );
+}
+
+#[test]
 fn rust_macros_hold_what_they_read_as() {
     check(
         r#"
@@ -162,7 +244,8 @@ impl Engine {
 impl Part { pub fn turn(&self, _: u8) {} pub fn size(&self) {} }
 pub fn deep() {}
 "#,
-        expect![[r"
+        expect![[r#"
+            src/inner.rs calls src/lib.rs:cfg_rt (import)
             src/inner.rs:Engine.part calls src/lib.rs:odd (import)
             src/lib.rs calls src/lib.rs:cfg_rt (scope)
             src/lib.rs:begin calls src/task/spawn.rs:later (import)
@@ -182,7 +265,7 @@ pub fn deep() {}
             src/lib.rs:shadowed calls src/inner.rs:Part.turn (type)
             src/lib.rs:shadowed calls src/lib.rs:engine (scope)
             src/task.rs:twice calls src/task/spawn.rs:spawn (import)
-        "]],
+        "#]],
     );
 }
 

@@ -87,10 +87,10 @@ impl<'s> Rust<'_, 's> {
     /// A path as seen from the file's own module, whatever inline module it stands in.
     fn module_word(&mut self, path: &[&'s str]) -> u32 {
         let n_up = path.iter().take_while(|it| **it == "super").count();
-        if self.n_inline == 0 || path.first() == Some(&"crate") {
+        if self.inline.len() == 0 || path.first() == Some(&"crate") {
             return self.w.s.word(&path.join("::"));
         }
-        let n_kept = n_up.min(self.n_inline);
+        let n_kept = n_up.min(self.inline.len());
         let modules = self.w.s.modules_around();
         let inner = &modules[..modules.len() - n_kept.min(modules.len())];
         let starts_here = n_up > 0 || path.first() == Some(&"self");
