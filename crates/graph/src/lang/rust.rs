@@ -341,14 +341,14 @@ impl Rust<'_, '_> {
         let path = self.path.take();
         if self.w.field(node, F::Body).is_none() {
             let text = self.w.text(name);
-            let module = match path {
-                Some(path) => self.w.s.word(&format!("path:{path}")),
+            let module = if let Some(path) = path {
+                format!("path:{path}")
+            } else {
                 // What is declared inside another module lies in a folder of that name.
-                None => {
-                    let around: String = self.inline.iter().map(|it| format!("{it}/")).collect();
-                    self.w.s.word(&format!("mod:{around}{text}"))
-                }
+                let names = self.inline.iter().map(String::as_str).chain([text]);
+                format!("mod:{}", names.collect::<Vec<_>>().join("/"))
             };
+            let module = self.w.s.word(&module);
             self.add_import(
                 ImportKind::Child,
                 module,

@@ -54,7 +54,15 @@ impl Resolver<'_> {
                 };
                 let value = self.eval(here, of, false);
                 let how = if matches!(value, Value::Type(..)) { How::Member } else { how };
-                self.member(&value, entry.name(name), want, how)
+                let found = self.member(&value, entry.name(name), want, how);
+                let is_rust = entry.facts.lang.family() == Family::Rust;
+                // What a type takes from elsewhere may have any method: what is in scope is surer.
+                if is_rust && want.is_called() && matches!(found, Found::Nothing | Found::External)
+                {
+                    let name = entry.name(name);
+                    return self.rust_extension(here.file, &value, name, want).or_else(|| found);
+                }
+                found
             }
             Term::Args(list) => match entry.facts.list(list).first() {
                 Some(head) => self.bind(here, *head, want),

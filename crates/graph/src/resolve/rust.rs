@@ -2,7 +2,7 @@
 
 use super::script::{join, parent, within};
 use super::{Found, How, Place, Resolver, Value};
-use crate::facts::{Export, ImportKind};
+use crate::facts::{DefKind, Export, ImportKind};
 use crate::world::{DefRef, Entry, FileId, MACROS, Name, Want};
 
 impl Resolver<'_> {
@@ -164,6 +164,33 @@ impl Resolver<'_> {
             }
             _ => Found::Nothing,
         }
+    }
+
+    /// A method that a type has not itself: the only trait that the file imports and that has it, as
+    /// extensions are implemented for whatever implements something else.
+    pub(super) fn rust_extension(&self, file: FileId, of: &Value, name: Name, want: Want) -> Found {
+        if !matches!(of, Value::Object(..)) {
+            return Found::Nothing;
+        }
+        let entry = self.lens.entry(file);
+        let mut res: Option<DefRef> = None;
+        for import in entry.facts.imports.iter().filter(|it| it.kind == ImportKind::Named) {
+            if !self.word(entry, import.item).starts_with(char::is_uppercase) {
+                continue;
+            }
+            let Found::Def(at, ..) = self.imported(file, import, Want::TYPE) else { continue };
+            let other = self.lens.entry(at.file);
+            if other.facts.defs[at.def as usize].kind != DefKind::Interface {
+                continue;
+            }
+            let Some(def) = other.member(Some(at.def), name, want) else { continue };
+            let found = DefRef { file: at.file, def };
+            if res.is_some_and(|it| it != found) {
+                return Found::Nothing;
+            }
+            res = Some(found);
+        }
+        res.map_or(Found::Nothing, |it| Found::def(it.file, it.def, How::Type))
     }
 
     /// A crate of this repository, under its own name or the one a manifest gives it.

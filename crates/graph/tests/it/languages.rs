@@ -151,11 +151,11 @@ use my_kit::{odd, ready};
 fn f() { ready!(1); cfg_x!(2); println!("x"); both!(); hidden!(); }
 fn g() { my_kit::odd!(); }
 "#,
-        expect![[r#"
+        expect![[r"
             app/src/deep.rs:f calls app/src/cfg.rs:cfg_x (import)
             app/src/deep.rs:f calls kit/src/macros.rs:ready (import)
             app/src/one.rs:inside calls app/src/one.rs:inside.hidden (scope)
-        "#]],
+        "]],
     );
 }
 
@@ -192,6 +192,36 @@ pub fn caught() {}
             tests/all.rs:go calls src/lib.rs:Builder.threads (type)
             tests/all.rs:go calls src/lib.rs:Runtime.enter (type)
             tests/all.rs:go calls tests/support/panic.rs:caught (import)
+        "]],
+    );
+}
+
+#[test]
+fn a_rust_extension_counts_where_it_is_in_scope_and_the_type_is_known() {
+    check(
+        r#"
+== Cargo.toml
+[package]
+name = "demo"
+== src/lib.rs
+pub trait Read { fn poll(&self); }
+pub trait ReadExt: Read { fn read(&self, n: usize) {} }
+impl<T: Read> ReadExt for T {}
+#[derive(Debug)]
+pub struct File;
+impl Read for File { fn poll(&self) {} }
+== tests/a.rs
+use demo::{File, ReadExt};
+fn go(file: File) { file.read(1); std::io::stdin().read(1); }
+== tests/b.rs
+use demo::File;
+fn go(file: File) { file.read(1); }
+"#,
+        expect![[r"
+            src/lib.rs:File implements src/lib.rs:Read (scope)
+            src/lib.rs:File.poll overrides src/lib.rs:Read.poll (member)
+            src/lib.rs:ReadExt extends src/lib.rs:Read (scope)
+            tests/a.rs:go calls src/lib.rs:ReadExt.read (type)
         "]],
     );
 }
@@ -244,7 +274,7 @@ impl Engine {
 impl Part { pub fn turn(&self, _: u8) {} pub fn size(&self) {} }
 pub fn deep() {}
 "#,
-        expect![[r#"
+        expect![[r"
             src/inner.rs calls src/lib.rs:cfg_rt (import)
             src/inner.rs:Engine.part calls src/lib.rs:odd (import)
             src/lib.rs calls src/lib.rs:cfg_rt (scope)
@@ -265,7 +295,7 @@ pub fn deep() {}
             src/lib.rs:shadowed calls src/inner.rs:Part.turn (type)
             src/lib.rs:shadowed calls src/lib.rs:engine (scope)
             src/task.rs:twice calls src/task/spawn.rs:spawn (import)
-        "#]],
+        "]],
     );
 }
 

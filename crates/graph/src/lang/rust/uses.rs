@@ -87,7 +87,7 @@ impl<'s> Rust<'_, 's> {
     /// A path as seen from the file's own module, whatever inline module it stands in.
     fn module_word(&mut self, path: &[&'s str]) -> u32 {
         let n_up = path.iter().take_while(|it| **it == "super").count();
-        if self.inline.len() == 0 || path.first() == Some(&"crate") {
+        if self.inline.is_empty() || path.first() == Some(&"crate") {
             return self.w.s.word(&path.join("::"));
         }
         let n_kept = n_up.min(self.inline.len());
