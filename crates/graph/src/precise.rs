@@ -159,7 +159,8 @@ fn placed<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Vec<(Pos, &'a Occur
     for it in &file.occurrences {
         let line = lines.get(it.line as usize).copied();
         let column = line.and_then(|line| file.encoding.bytes(line, it.column));
-        if let Some(name) = name_of(it.symbol) {
+        // What goes over several lines is a whole file, and bears no name there.
+        if let Some(name) = name_of(it.symbol).filter(|_| it.end.is_some()) {
             let has_name = line
                 .zip(column)
                 .is_some_and(|(line, at)| line[at as usize..].starts_with(name.as_bytes()));
@@ -323,6 +324,9 @@ mod tests {
             occurrence("s vite 5 `client.d.ts`/src.", 1, (30, 36)),
         ];
         assert!(fits(text, &said));
+        let whole =
+            Occurrence { end: None, is_definition: true, ..occurrence("r p 1 crate/", 0, (0, 0)) };
+        assert!(fits(text, &[&said[..], &[whole]].concat()));
         assert!(!fits(&format!("// edited\n{text}"), &said));
         assert!(!fits(&text.replace("faces", "all"), &said));
     }

@@ -87,8 +87,11 @@ fn occurrence(bytes: &[u8]) -> Option<Occurrence<'_>> {
             (1, Field::Bytes(it)) => {
                 let mut range = Reader(it);
                 (res.line, res.column) = (range.small()?, range.small()?);
-                let end = range.small();
-                res.end = end.filter(|_| range.0.is_empty());
+                let third = range.small();
+                res.end = match range.small() {
+                    Some(end) => third.filter(|it| *it == res.line).map(|_| end),
+                    None => third,
+                };
             }
             (2, Field::Bytes(it)) => res.symbol = std::str::from_utf8(it).ok()?,
             (3, Field::Number(it)) => res.is_definition = it & 1 == 1,
