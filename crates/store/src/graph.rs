@@ -24,21 +24,25 @@ pub use near::NearRow;
 pub use past::{NameRow, PastBatch, PastRow, TiesRow};
 
 /// Grows with every change of the tables or of the bytes in them.
-const VERSION: i64 = 9;
+const VERSION: i64 = 10;
 
 const SCHEMA: &str = "
     CREATE TABLE files (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL,
-        hash BLOB NOT NULL, outline BLOB NOT NULL, edges BLOB
+        hash BLOB NOT NULL, outline BLOB NOT NULL
     ) STRICT;
-    CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, keys BLOB, precise BLOB) STRICT;
+    CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, precise BLOB) STRICT;
+    CREATE TABLE edges (id INTEGER PRIMARY KEY, edges BLOB NOT NULL, keys BLOB NOT NULL) STRICT;
     CREATE TABLE passed (path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
     CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 ";
 
-const FILES: Query =
-    local("graph_files", "SELECT id, path, size, modified, hash, outline, edges FROM files");
-const BODIES: Query = local("graph_bodies", "SELECT id, body, keys, precise FROM bodies");
+const FILES: Query = local(
+    "graph_files",
+    "SELECT id, path, size, modified, hash, outline, edges FROM files LEFT JOIN edges USING (id)",
+);
+const BODIES: Query =
+    local("graph_bodies", "SELECT id, body, keys, precise FROM bodies LEFT JOIN edges USING (id)");
 const STAMPS: Query = local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
 const STAMP_OF: Query =
     local("graph_stamp_of", "SELECT id, path, size, modified, hash FROM files WHERE path = ?1");
@@ -47,21 +51,23 @@ const PASSED: Query =
 const STATE: Query = local("graph_state", "SELECT value FROM state WHERE key = ?1");
 const PUT_FILE: Query = local(
     "graph_put_file",
-    "INSERT INTO files (id, path, size, modified, hash, outline, edges) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)
-     ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6, edges = ?7",
+    "INSERT INTO files (id, path, size, modified, hash, outline) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
+     ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6",
 );
 const PUT_BODY: Query = local(
     "graph_put_body",
-    "INSERT OR REPLACE INTO bodies (id, body, keys, precise) VALUES (?1, ?2, ?3, ?4)",
+    "INSERT OR REPLACE INTO bodies (id, body, precise) VALUES (?1, ?2, ?3)",
 );
-const PUT_EDGES: Query = local("graph_put_edges", "UPDATE files SET edges = ?2 WHERE id = ?1");
-const PUT_KEYS: Query = local("graph_put_keys", "UPDATE bodies SET keys = ?2 WHERE id = ?1");
+// In a table of their own: they come when all files have been read, and nothing else is written again.
+const PUT_EDGES: Query =
+    local("graph_put_edges", "INSERT OR REPLACE INTO edges (id, edges, keys) VALUES (?1, ?2, ?3)");
 const PUT_PRECISE: Query =
     local("graph_put_precise", "UPDATE bodies SET precise = ?2 WHERE id = ?1");
 const PUT_STAMP: Query =
     local("graph_put_stamp", "UPDATE files SET size = ?2, modified = ?3 WHERE id = ?1");
 const DROP_FILE: Query = local("graph_drop_file", "DELETE FROM files WHERE id = ?1");
 const DROP_BODY: Query = local("graph_drop_body", "DELETE FROM bodies WHERE id = ?1");
+const DROP_EDGES: Query = local("graph_drop_edges", "DELETE FROM edges WHERE id = ?1");
 const CLEAR_PASSED: Query = local("graph_clear_passed", "DELETE FROM passed");
 const PUT_PASSED: Query = local(
     "graph_put_passed",
@@ -292,20 +298,21 @@ fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
     for id in &batch.gone {
         db.run(&DROP_FILE, &[id])?;
         db.run(&DROP_BODY, &[id])?;
+        db.run(&DROP_EDGES, &[id])?;
         near::forget(db, *id)?;
     }
     for (file, body) in &batch.files {
         let GraphStamp { id, path, size, modified, hash } = &file.stamp;
-        db.run(
-            &PUT_FILE,
-            &[id, path, &signed(*size), &signed(*modified), hash, &file.outline, &file.edges],
-        )?;
-        db.run(&PUT_BODY, &[&body.id, &body.body, &body.keys, &body.precise])?;
+        db.run(&PUT_FILE, &[id, path, &signed(*size), &signed(*modified), hash, &file.outline])?;
+        db.run(&PUT_BODY, &[&body.id, &body.body, &body.precise])?;
+        match (&file.edges, &body.keys) {
+            (Some(edges), Some(keys)) => db.run(&PUT_EDGES, &[id, edges, keys])?,
+            _ => db.run(&DROP_EDGES, &[id])?,
+        };
         near::forget(db, *id)?;
     }
     for (id, edges, keys) in &batch.resolved {
-        db.run(&PUT_EDGES, &[id, edges])?;
-        db.run(&PUT_KEYS, &[id, keys])?;
+        db.run(&PUT_EDGES, &[id, edges, keys])?;
     }
     for (id, links) in &batch.links {
         near::put(db, *id, links)?;
