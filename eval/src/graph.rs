@@ -264,18 +264,17 @@ fn truth(
     by_file
 }
 
-/// What a symbol is, seen from a file. Some indexes give one symbol to things of different programs, such as
-/// tests: the one of the same file is meant, else nothing is known. `rust-analyzer` does so with functions
-/// inside others, too, while elsewhere several in one file are overloads.
+/// What a symbol is, seen from a file. Several definitions are overloads, of which the first counts; but
+/// `rust-analyzer` gives one symbol to things of different programs, such as tests: the one of the same file
+/// is meant, if it is the only one there, else nothing is known.
 fn judge(symbol: &str, from: &str, defined: &HashMap<&str, Vec<(&str, At)>>) -> Option<Truth> {
     let find = |symbol: &str| match defined.get(symbol)?.as_slice() {
-        [only] => Some(Ok(*only)),
-        many => {
+        many if many.len() > 1 && symbol.starts_with("rust-analyzer") => {
             let mut own = many.iter().filter(|it| it.0 == from);
-            let first = own.next();
-            let is_known = !symbol.starts_with("rust-analyzer") || own.next().is_none();
-            Some(first.filter(|_| is_known).copied().ok_or(()))
+            let only = own.next().filter(|_| own.next().is_none());
+            Some(only.copied().ok_or(()))
         }
+        many => many.first().copied().map(Ok),
     };
     let is_parameter = symbol.ends_with(')') && symbol.contains('(') && !symbol.ends_with("().");
     if symbol.starts_with("local") || is_parameter {
