@@ -86,6 +86,7 @@ impl Entry {
             .collect();
         exports.sort_unstable();
         let space = open_space(path, &facts);
+        enter_parts(names, &facts);
         let provides = provides(names, path, &facts, &words, space.as_deref());
         let key = key(Sought::Path, hash(path), 0);
         facts.names = Texts::default();
@@ -244,6 +245,23 @@ fn provides(
     }
     res.sort_unstable();
     res.into()
+}
+
+/// Enters the parts of the paths that a file imports from: a part that had no number could not be looked for,
+/// and nobody would notice when it comes.
+fn enter_parts(names: &mut Names, facts: &Facts) {
+    let exported = facts.exports.iter().filter_map(|it| match it {
+        Export::From { module, .. } | Export::ModuleAs { module, .. } | Export::Star { module } => {
+            Some(*module)
+        }
+        Export::Local { .. } => None,
+    });
+    for module in facts.imports.iter().map(|it| it.module).chain(exported) {
+        let is_inside = |it: char| it.is_alphanumeric() || it == '_';
+        for part in facts.word(module).split(|it| !is_inside(it)).filter(|it| !it.is_empty()) {
+            names.add(part);
+        }
+    }
 }
 
 /// The namespace of the macros of Rust, which have one of their own.

@@ -46,6 +46,25 @@ const RUST: Kind = Kind {
     ],
 };
 
+/// Namespaces, and headers that announce what stands elsewhere.
+const CPP: Kind = Kind {
+    names: &["a.cpp", "b.cpp", "a.h", "c/d.cpp"],
+    pieces: &[
+        "#include \"a.h\"\n",
+        "namespace n0 { void f0(); class A0 { public: void m0(); void m0(int a); }; }\n",
+        "namespace n0::n1 { void f1() { f0(); } }\n",
+        "namespace n2 { namespace n0 { void f0() {} } void f2() { n0::f0(); } }\n",
+        "void n0::f0() {}\n",
+        "void n0::A0::m0() { f0(); m0(1); }\n",
+        "using namespace n0;\n",
+        "using n0::f0;\n",
+        "namespace m0 = n0::n1;\n",
+        "namespace { void f0(int a) {} }\n",
+        "void f3(int a) { f0(); n0::f0(); m0::f1(); f0(1); f1(); }\n",
+        "void f4(n0::A0 a) { a.m0(); a.m0(1); n0::n1::f1(); n2::f2(); }\n",
+    ],
+};
+
 const PIECES: &[&str] = &[
     "export function f0() { g0(); h0() }\n",
     "export function g0() {}\n",
@@ -142,6 +161,11 @@ proptest! {
     }
 
     #[test]
+    fn so_it_is_with_namespaces(batches in batches(&CPP)) {
+        run(&CPP, batches)?;
+    }
+
+    #[test]
     fn so_it_is_with_items_in_macros(batches in batches(&RUST)) {
         run(&RUST, batches)?;
     }
@@ -168,4 +192,36 @@ fn a_new_file_binds_those_who_waited_for_it() {
     assert_eq!(edges(&graph, &[EdgeKind::Calls]), ["b.ts:g calls a.ts:f (import)"]);
     graph.update(vec![Change::Gone { path: "a.ts".to_owned() }], 1);
     assert_eq!(edges(&graph, ALL).len(), 0);
+}
+
+#[test]
+fn a_part_of_a_path_is_waited_for_although_nobody_bears_its_name() {
+    let (mut graph, mut files) = (Graph::default(), BTreeMap::new());
+    let steps = [
+        (
+            "app/Cargo.toml",
+            "[package]\nname = \"app\"\n[dependencies]\nfar = { path = \"../far\" }\n",
+        ),
+        (
+            "app/src/main.rs",
+            "use far::deep::below::reach;\nfn main() { reach(); near::inner::go() }\nmod near;\n",
+        ),
+        ("far/Cargo.toml", "[package]\nname = \"far\"\n"),
+        ("far/src/lib.rs", "pub mod deep;\n"),
+        ("far/src/deep.rs", "pub mod below { pub fn reach() {} }\n"),
+        ("app/src/near.rs", "pub mod inner { pub fn go() {} }\n"),
+        (
+            "a/Main.java",
+            "package a;\nimport b.Outer.Inner.*;\nclass Main { void run() { new Deep(); } }\n",
+        ),
+        (
+            "b/Outer.java",
+            "package b;\npublic class Outer { public static class Inner { public static class Deep {} } }\n",
+        ),
+    ];
+    for (path, text) in steps {
+        files.insert(path, text.to_owned());
+        graph.update(vec![put(path, text)], 1);
+        assert_eq!(edges(&graph, ALL), edges(&rebuilt(&files), ALL), "after {path}");
+    }
 }
