@@ -7,7 +7,8 @@ use crate::output::{BOLD, DIM, Output, count};
 /// `path:line  name`, with what it is.
 pub(crate) fn place(it: &Symbol) -> String {
     let kind = it.kind.map_or("file", engine::DefKind::slug);
-    let test = if it.is_test { ", test" } else { "" };
+    let is_said = it.kind == Some(engine::DefKind::Test);
+    let test = if it.is_test && !is_said { ", test" } else { "" };
     if it.name.is_empty() {
         return format!("{BOLD}{}{BOLD:#}  {DIM}file{test}{DIM:#}", it.path);
     }

@@ -331,8 +331,20 @@ impl Resolver<'_> {
                 Some(name) => self.built(name, args),
                 None => Value::External,
             },
+            // The path to a type of Rust begins with a crate, if with nothing else: `anyhow::Result<Ours>`.
+            Value::Unknown if as_type && self.is_rust(here.file) => {
+                let term = self.lens.entry(here.file).facts.terms[*head as usize];
+                match self.head_name(here, *head).filter(|_| matches!(term, Term::Member(..))) {
+                    Some(name) => self.built(name, args),
+                    None => Value::Unknown,
+                }
+            }
             other => other,
         }
+    }
+
+    fn is_rust(&self, file: FileId) -> bool {
+        self.lens.entry(file).facts.lang.family() == Family::Rust
     }
 
     fn built(&self, name: Name, args: Vec<Value>) -> Value {

@@ -227,6 +227,36 @@ fn go(file: File) { file.read(1); }
 }
 
 #[test]
+fn rust_results_of_other_crates_hold_our_types() {
+    check(
+        r#"
+== Cargo.toml
+[package]
+name = "demo"
+[dependencies]
+anyhow = "1"
+== src/main.rs
+struct Part;
+impl Part { fn turn(&self) {} }
+fn any() -> anyhow::Result<Part> { todo() }
+fn io() -> std::io::Result<Part> { todo() }
+fn all() -> std::collections::VecDeque<Part> { todo() }
+fn first() { any()?.turn() }
+fn second() { let part = io().unwrap(); part.turn() }
+fn third() { for it in all() { it.turn() } }
+"#,
+        expect![[r"
+            src/main.rs:first calls src/main.rs:Part.turn (type)
+            src/main.rs:first calls src/main.rs:any (scope)
+            src/main.rs:second calls src/main.rs:Part.turn (type)
+            src/main.rs:second calls src/main.rs:io (scope)
+            src/main.rs:third calls src/main.rs:Part.turn (type)
+            src/main.rs:third calls src/main.rs:all (scope)
+        "]],
+    );
+}
+
+#[test]
 fn rust_macros_hold_what_they_read_as() {
     check(
         r#"
@@ -770,11 +800,11 @@ static void helper() {}
             store.h:Store.size implements store.h:Store.size (member)
             store_test.cc:Plain.Works calls store.h:Store.size (type)
             store_test.cc:StoreTest extends store_test.cc:Fixture (scope)
-            store_test.cc:StoreTest.StoreTest.KeepsOrder calls store.h:Store.size (type)
-            store_test.cc:StoreTest.StoreTest.KeepsOrder calls store_test.cc:Fixture.fill (type)
-            store_test.cc:StoreTest.StoreTest.KeepsOrder calls store_test.cc:Fixture.self (member)
-            store_test.cc:StoreTest.StoreTest.KeepsOrder calls store_test.cc:StoreTest.fill (member)
-            store_test.cc:StoreTest.StoreTest.KeepsOrder calls store_test.cc:helper (scope)
+            store_test.cc:StoreTest.KeepsOrder calls store.h:Store.size (type)
+            store_test.cc:StoreTest.KeepsOrder calls store_test.cc:Fixture.fill (type)
+            store_test.cc:StoreTest.KeepsOrder calls store_test.cc:Fixture.self (member)
+            store_test.cc:StoreTest.KeepsOrder calls store_test.cc:StoreTest.fill (member)
+            store_test.cc:StoreTest.KeepsOrder calls store_test.cc:helper (scope)
             store_test.cc:StoreTest.fill overrides store_test.cc:Fixture.fill (member)
         "]],
     );

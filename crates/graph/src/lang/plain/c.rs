@@ -73,7 +73,9 @@ impl Plain<'_, '_> {
             let text = self.s.text(*it);
             self.s.free(text)
         });
-        let text: Vec<&str> = parts.iter().map(|it| self.s.text(*it)).collect();
+        // One that has a class for its owner bears its name already.
+        let named = parts.iter().skip(usize::from(owner.is_some()));
+        let text: Vec<&str> = named.map(|it| self.s.text(*it)).collect();
         let word = self.s.word(&text.join("."));
         let def = self.s.define(DefKind::Test, word, *name, node, Flags::TEST);
         self.s.set_body(def, field(node, "body"));
