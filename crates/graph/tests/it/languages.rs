@@ -227,7 +227,7 @@ fn go(file: File) { file.read(1); }
 }
 
 #[test]
-fn rust_results_of_other_crates_hold_our_types() {
+fn rust_results_of_other_crates_and_modules_by_another_name() {
     check(
         r#"
 == Cargo.toml
@@ -235,7 +235,13 @@ fn rust_results_of_other_crates_hold_our_types() {
 name = "demo"
 [dependencies]
 anyhow = "1"
+== src/deep.rs
+pub fn down() {}
+pub mod lower { pub fn ground() {} }
 == src/main.rs
+mod deep;
+use deep::{self as far, lower::{self as near}};
+fn fourth() { far::down(); near::ground() }
 struct Part;
 impl Part { fn turn(&self) {} }
 fn any() -> anyhow::Result<Part> { todo() }
@@ -248,6 +254,8 @@ fn third() { for it in all() { it.turn() } }
         expect![[r"
             src/main.rs:first calls src/main.rs:Part.turn (type)
             src/main.rs:first calls src/main.rs:any (scope)
+            src/main.rs:fourth calls src/deep.rs:down (import)
+            src/main.rs:fourth calls src/deep.rs:lower.ground (import)
             src/main.rs:second calls src/main.rs:Part.turn (type)
             src/main.rs:second calls src/main.rs:io (scope)
             src/main.rs:third calls src/main.rs:Part.turn (type)

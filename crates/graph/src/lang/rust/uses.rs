@@ -39,7 +39,9 @@ impl<'s> Rust<'_, 's> {
             }
             K::UseAs => {
                 let alias = self.w.field(node, F::Alias).map(|it| self.w.text(it));
-                if let Some(path) = self.w.field(node, F::Path) {
+                // `use a::b::{self as c}` brings in `b`, as `c`.
+                let is_own = |it: &Node<'_>| depth > 0 && self.w.kind(*it) == K::SelfWord;
+                if let Some(path) = self.w.field(node, F::Path).filter(|it| !is_own(it)) {
                     self.segments(prefix, path);
                 }
                 self.use_one(prefix, alias, public, node);
