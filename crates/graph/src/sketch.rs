@@ -4,6 +4,7 @@
 //! used above the line that defines it. What no reference needs is left out.
 
 mod finish;
+mod import;
 mod room;
 mod scope;
 

@@ -10,8 +10,8 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
 use super::walk::{Steps, Walk, steps, unquoted};
-use crate::facts::{Import, ImportKind, RefKind};
-use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
+use crate::facts::{ImportKind, RefKind};
+use crate::sketch::{ANY_NUMBER, ScopeKind, Sketch};
 
 names! {
     pub(crate) enum K {
@@ -194,21 +194,9 @@ impl Go<'_, '_> {
             Some(_) => (ImportKind::Module, name.map(|it| self.w.text(it))),
             None => (ImportKind::Module, Some(package_name(path))),
         };
-        let (module, item) = (self.w.s.word(path), self.w.s.word("*"));
-        let word = local.map_or(item, |it| self.w.s.word(it));
-        let import = index(self.w.s.imports.len());
-        let line = index(node.start_position().row);
-        self.w.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: word,
-            within: None,
-            public: false,
-            line,
-        });
+        let import = self.w.s.import(kind, path, "*", local, node);
         if local.is_some() {
-            self.w.s.bind(word, Bound::Import(import));
+            self.w.s.bind_import(import);
         }
     }
 }

@@ -11,9 +11,9 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::Grammar;
 use super::walk::{Steps, Walk, children, steps};
-use crate::facts::{Import, ImportKind, RefKind, Term, TermId};
+use crate::facts::{ImportKind, RefKind, Term, TermId};
 use crate::fast::FastHasher;
-use crate::sketch::{Bound, ScopeKind, Sketch, index};
+use crate::sketch::{ScopeKind, Sketch};
 
 names! {
     pub(crate) enum K {
@@ -269,20 +269,9 @@ impl Java<'_, '_> {
         let (module, item) =
             if is_star { (path, "*") } else { path.rsplit_once('.').unwrap_or(("", path)) };
         let kind = if is_star { ImportKind::Star } else { ImportKind::Named };
-        let (module, word) = (self.w.s.word(module), self.w.s.word(item));
-        let import = index(self.w.s.imports.len());
-        let line = index(node.start_position().row);
-        self.w.s.imports.push(Import {
-            kind,
-            module,
-            item: word,
-            local: word,
-            within: None,
-            public: false,
-            line,
-        });
+        let import = self.w.s.import(kind, module, item, None, node);
         if !is_star {
-            self.w.s.bind(word, Bound::Import(import));
+            self.w.s.bind_import(import);
         }
     }
 }

@@ -4,9 +4,8 @@ use tree_sitter::Node;
 
 use super::super::walk::{children, unquoted};
 use super::{Plain, field};
-use crate::facts::{Import, ImportKind};
+use crate::facts::ImportKind;
 use crate::lang::Lang;
-use crate::sketch::{Bound, index};
 
 impl Plain<'_, '_> {
     pub(super) fn add_import(
@@ -17,21 +16,10 @@ impl Plain<'_, '_> {
         local: Option<&str>,
         node: Node<'_>,
     ) {
-        let (module, item) = (self.s.word(module), self.s.word(item));
-        let name = local.map_or(item, |it| self.s.word(it));
-        let import = index(self.s.imports.len());
-        let line = index(node.start_position().row);
-        self.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: name,
-            within: None,
-            public: true,
-            line,
-        });
+        let import = self.s.import(kind, module, item, local, node);
+        self.s.imports[import as usize].public = true;
         if local.is_some() {
-            self.s.bind_wide(name, Bound::Import(import));
+            self.s.bind_import_wide(import);
         }
     }
 

@@ -4,8 +4,7 @@ use tree_sitter::Node;
 
 use super::super::walk::children;
 use super::{F, K, Python};
-use crate::facts::{Import, ImportKind};
-use crate::sketch::{Bound, index};
+use crate::facts::ImportKind;
 
 impl<'s> Python<'_, 's> {
     pub(super) fn add_import(
@@ -16,22 +15,12 @@ impl<'s> Python<'_, 's> {
         local: &'s str,
         node: Node<'_>,
     ) {
-        let (module, item, name) =
-            (self.w.s.word(module), self.w.s.word(item), self.w.s.word(local));
-        let import = index(self.w.s.imports.len());
         let within = self.w.s.around();
-        let line = index(node.start_position().row);
-        self.w.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: name,
-            within,
-            public: true,
-            line,
-        });
+        let import = self.w.s.import(kind, module, item, Some(local), node);
+        let it = &mut self.w.s.imports[import as usize];
+        (it.within, it.public) = (within, true);
         if kind != ImportKind::Star {
-            self.w.s.bind_wide(name, Bound::Import(import));
+            self.w.s.bind_import_wide(import);
         }
     }
 
@@ -44,18 +33,9 @@ impl<'s> Python<'_, 's> {
                     self.add_import(ImportKind::Module, top, top, top, it);
                     if top.len() < path.len() {
                         // Only for the file it names; the top is what is bound.
-                        let (module, item) = (self.w.s.word(path), self.w.s.word(top));
-                        let (within, line) = (self.w.s.around(), index(it.start_position().row));
-                        let kind = ImportKind::Effect;
-                        self.w.s.imports.push(Import {
-                            kind,
-                            module,
-                            item,
-                            local: item,
-                            within,
-                            public: false,
-                            line,
-                        });
+                        let within = self.w.s.around();
+                        let import = self.w.s.import(ImportKind::Effect, path, top, None, it);
+                        self.w.s.imports[import as usize].within = within;
                     }
                 }
                 K::Aliased => {

@@ -4,8 +4,8 @@ use tree_sitter::{Node, TreeCursor};
 
 use super::super::walk::{Steps, children, unquoted};
 use super::{F, K, Role, Script};
-use crate::facts::{DefKind, Export, Flags, Import, ImportKind, Term};
-use crate::sketch::{Bound, index};
+use crate::facts::{DefKind, Export, Flags, ImportKind, Term};
+use crate::sketch::index;
 
 impl<'s> Script<'_, 's> {
     /// Adds an import; binds its name here, if it has one.
@@ -17,21 +17,9 @@ impl<'s> Script<'_, 's> {
         local: Option<&'s str>,
         node: Node<'_>,
     ) -> u32 {
-        let (module, item) = (self.w.s.word(module), self.w.s.word(item));
-        let name = local.map_or(item, |it| self.w.s.word(it));
-        let import = index(self.w.s.imports.len());
-        let line = index(node.start_position().row);
-        self.w.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: name,
-            within: None,
-            public: false,
-            line,
-        });
+        let import = self.w.s.import(kind, module, item, local, node);
         if local.is_some() {
-            self.w.s.bind(name, Bound::Import(import));
+            self.w.s.bind_import(import);
         }
         import
     }

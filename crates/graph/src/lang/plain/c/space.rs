@@ -5,8 +5,8 @@ use tree_sitter::{Node, TreeCursor};
 use super::super::super::walk::{MAX_TERM, Steps, children};
 use super::super::{Plain, field};
 use super::{NAMESPACE, SEEN_FROM};
-use crate::facts::{DefKind, Flags, Import, ImportKind};
-use crate::sketch::{Bound, ScopeKind, index};
+use crate::facts::{DefKind, Flags, ImportKind};
+use crate::sketch::{Bound, ScopeKind};
 
 impl Plain<'_, '_> {
     /// `namespace a::b { … }`. What has no name is seen in its file only, what is inline is not told
@@ -68,21 +68,10 @@ impl Plain<'_, '_> {
         let around = self.s.modules_around().join(".");
         let module = format!("{NAMESPACE}{around}{SEEN_FROM}{}", of.join("."));
         let within = self.s.module();
-        let (module, item) = (self.s.word(&module), self.s.word(item));
-        let name = local.map_or(item, |it| self.s.word(it));
-        let import = index(self.s.imports.len());
-        let line = index(node.start_position().row);
-        self.s.imports.push(Import {
-            kind,
-            module,
-            item,
-            local: name,
-            within,
-            public: false,
-            line,
-        });
+        let import = self.s.import(kind, &module, item, local, node);
+        self.s.imports[import as usize].within = within;
         if local.is_some() {
-            self.s.bind(name, Bound::Import(import));
+            self.s.bind_import(import);
         }
     }
 }
