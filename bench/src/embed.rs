@@ -1,43 +1,44 @@
-//! Built-in embeddings: a question and a note, alone and in a batch, and the first use.
+//! Built-in embeddings: a question and a note, alone and in a batch, and loading the model.
 
 use std::num::NonZero;
 use std::time::Instant;
 
-use infer::Embedder;
+use infer::BuiltInEmbedder;
 
-use crate::clock::{show, times};
-use crate::table::{Row, row};
+use crate::table::{BenchRow, row};
+use crate::timing::{format_duration, time_rounds};
 
-const QUESTION: &str = "why does the rate limiter reject valid tokens after a deploy";
-const NOTE: &str = "The rate limiter must run before verifyJwt because the token bucket is shared between workers; a request \
+const SAMPLE_QUESTION: &str = "why does the rate limiter reject valid tokens after a deploy";
+const SAMPLE_NOTE: &str = "The rate limiter must run before verifyJwt because the token bucket is shared between workers; a request \
                     that fails there is counted twice and shows up as exhausted quota in the daily report.";
 
-#[expect(clippy::unnecessary_wraps, reason = "every benchmark has the same shape")]
-pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
+#[expect(clippy::unnecessary_wraps, reason = "every benchmark has the same signature")]
+pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
+    // One thread, so that the numbers do not depend on the machine.
     let one = NonZero::<usize>::MIN;
     let start = Instant::now();
-    let embedder = Embedder::with_threads(one);
-    embedder.warm();
+    let embedder = BuiltInEmbedder::with_threads(one);
+    embedder.load_now();
     let load = start.elapsed();
-    let question = times(100, |_| {
-        std::hint::black_box(embedder.embed_one(QUESTION));
+    let question = time_rounds(100, |_| {
+        std::hint::black_box(embedder.embed_one(SAMPLE_QUESTION));
     });
-    let note = times(100, |_| {
-        std::hint::black_box(embedder.embed_one(NOTE));
+    let note = time_rounds(100, |_| {
+        std::hint::black_box(embedder.embed_one(SAMPLE_NOTE));
     });
-    let texts = [NOTE; 32];
-    let batch = times(10, |_| {
+    let texts = [SAMPLE_NOTE; 32];
+    let batch = time_rounds(10, |_| {
         std::hint::black_box(embedder.embed(&texts));
     });
     let each = batch.p50() / 32;
     Ok(vec![
-        row("embed a 12-token question, one core", question.both(), "", ""),
+        row("embed a 12-token question, one core", question.format_p50_p99(), "", ""),
         row(
             "embed a 40-token note, one core",
-            note.both(),
+            note.format_p50_p99(),
             "",
-            format!("in a batch of 32: {} each", show(each)),
+            format!("in a batch of 32: {} each", format_duration(each)),
         ),
-        row("load the built-in model", show(load), "", ""),
+        row("load the built-in model", format_duration(load), "", ""),
     ])
 }

@@ -1,82 +1,87 @@
-//! The code graph of a real repository, beside tree-sitter parsing the same files and nothing else.
+//! The code graph of a real repository. The baseline is tree-sitter parsing the same files.
 //!
-//! `waylore-bench graph FOLDER`. The folder is copied: files are edited here. What is measured is what
-//! `waylore index`, `impact` and `watch` do, through the engine, with everything they read and write.
-//! Rates are of processor time over all threads, since others on a machine take wall time away.
+//! `waylore-bench graph FOLDER`. The folder is copied, because files are edited. Measured are
+//! `waylore index`, `impact` and `watch` through the engine, with all they read and write. Rates
+//! refer to processor time over all threads, because other programs on the machine take wall time.
 
-mod ground;
+mod indexed_copy;
 mod parsing;
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
-use ::graph::{Atlas, decode_edges, decode_outline};
-use source::Seen;
+use ::graph::{
+    FileId, NodeId, QueryGraph, decode_edges, decode_outline, find_impact, find_neighbours,
+};
+use source::ChangedFiles;
 use store::{GraphFile, GraphStore};
 
-use self::ground::{Ground, peak, processor};
-use self::parsing::parsed_apart;
+use self::indexed_copy::{IndexedCopy, peak_resident_mb, processor_time};
+use self::parsing::parse_in_child_process;
 pub(crate) use self::parsing::run as run_parsing;
-use crate::clock::{Times, times};
-use crate::table::{Row, row};
+use crate::table::{BenchRow, row};
+use crate::timing::{SampleTimes, time_rounds};
 
-/// The size that the goals for questions speak of.
-const SYMBOLS: usize = 50_000;
-/// How many files are edited, each in two ways.
-const EDITS: usize = 300;
+/// Number of symbols to which the goals of queries refer.
+const QUERY_SYMBOLS: usize = 50_000;
+/// Files edited, each in two ways.
+const EDITED_FILES: usize = 300;
 
-pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
+pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     let folder = std::env::args().skip_while(|it| it != "graph").nth(1);
     let Some(root) = folder.map(PathBuf::from) else {
-        anyhow::bail!("name a repository: waylore-bench graph FOLDER");
+        anyhow::bail!("no repository given: waylore-bench graph FOLDER");
     };
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
-    let mut ground = Ground::copied(&root, usize::MAX)?;
-    // First, and by itself: nothing else has been in memory yet.
-    ground.index(threads)?;
-    let most = peak();
-    let mut rows = cold(&mut ground, threads)?;
-    rows.insert(1, memory(&ground, most));
-    rows.extend(updates(&mut ground)?);
-    drop(ground);
-    let mut ground = Ground::copied(&root, SYMBOLS)?;
-    ground.index(threads)?;
-    rows.extend(questions(&mut ground)?);
+    let mut copy = IndexedCopy::copy_from(&root, usize::MAX)?;
+    // First, while nothing else has raised the peak of this process.
+    copy.index(threads)?;
+    let peak = peak_resident_mb();
+    let mut rows = measure_cold_index(&mut copy, threads)?;
+    // Beside the row of the cold index.
+    rows.insert(1, memory_row(&copy, peak));
+    rows.extend(measure_updates(&mut copy)?);
+    // Two copies at once would need twice the disk.
+    drop(copy);
+    let mut copy = IndexedCopy::copy_from(&root, QUERY_SYMBOLS)?;
+    copy.index(threads)?;
+    rows.extend(measure_queries(&mut copy)?);
     Ok(rows)
 }
 
-fn memory(ground: &Ground, most: Option<u64>) -> Row {
-    let measured = most.map_or("the system does not say".to_owned(), |it| format!("{it} MB"));
-    let what = format!("memory while {} files are indexed, the whole process", ground.files.len());
+fn memory_row(copy: &IndexedCopy, peak: Option<u64>) -> BenchRow {
+    let measured = peak.map_or("not available on this system".to_owned(), |it| format!("{it} MB"));
+    let what = format!("memory while {} files are indexed, the whole process", copy.files.len());
     row(what, measured, "< 500 MB resident at 20,000 files", "")
 }
 
-/// Both sides by turns, three times; the best of each counts.
-fn cold(ground: &mut Ground, threads: usize) -> anyhow::Result<Vec<Row>> {
-    let (mut raw, mut whole) = (Duration::MAX, Duration::MAX);
-    let (_, n_bytes) = parsed_apart(&ground.root(), threads)?;
+/// Measures parsing and indexing by turns, three times; the best of each counts.
+fn measure_cold_index(copy: &mut IndexedCopy, threads: usize) -> anyhow::Result<Vec<BenchRow>> {
+    let (mut parsing, mut indexing) = (Duration::MAX, Duration::MAX);
+    let (_, n_bytes) = parse_in_child_process(&copy.root(), threads)?;
     for _ in 0..3 {
-        raw = raw.min(parsed_apart(&ground.root(), threads)?.0);
-        ground.forget()?;
-        whole = whole.min(cost(|| ground.index(threads))?);
+        parsing = parsing.min(parse_in_child_process(&copy.root(), threads)?.0);
+        // Every round begins with an empty database.
+        copy.reset_index()?;
+        indexing = indexing.min(processor_cost(|| copy.index(threads))?);
     }
     let rate = |took: Duration| n_bytes as f64 / 1e6 / took.as_secs_f64();
-    let size = ground.size()?;
+    let size = copy.database_bytes()?;
     Ok(vec![
         row(
             format!(
                 "cold index of {} files, {:.1} MB, {threads} threads: walk, read, resolve, write",
-                ground.files.len(),
+                copy.files.len(),
                 n_bytes as f64 / 1e6
             ),
             format!(
                 "{:.1} MB/s of processor time, {:.0} % of parsing",
-                rate(whole),
-                100.0 * raw.as_secs_f64() / whole.as_secs_f64()
+                rate(indexing),
+                100.0 * parsing.as_secs_f64() / indexing.as_secs_f64()
             ),
             "≥ 70 % of parsing",
-            format!("reading and parsing alone: {:.1} MB/s of processor time", rate(raw)),
+            format!("reading and parsing alone: {:.1} MB/s of processor time", rate(parsing)),
         ),
         row(
             "database",
@@ -87,93 +92,110 @@ fn cold(ground: &mut Ground, threads: usize) -> anyhow::Result<Vec<Row>> {
     ])
 }
 
-/// What something costs in time of the processor, by all threads; in time, where the system does not say.
-fn cost<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<Duration> {
-    let (start, before) = (Instant::now(), processor());
+/// Processor time of some work over all threads; wall time where `/proc` does not exist.
+fn processor_cost<T>(work: impl FnOnce() -> anyhow::Result<T>) -> anyhow::Result<Duration> {
+    let (start, before) = (Instant::now(), processor_time());
     work()?;
-    let used = processor().zip(before).map(|it| it.0.saturating_sub(it.1));
+    let used = processor_time().zip(before).map(|it| it.0.saturating_sub(it.1));
     Ok(used.unwrap_or_else(|| start.elapsed()))
 }
 
-/// One file edited, in its body and in what others see, as `watch` takes it in.
-fn updates(ground: &mut Ground) -> anyhow::Result<Vec<Row>> {
-    let mut watch = ground.watch()?;
-    let mut most = 0;
-    let mut edit = |ground: &Ground, i: usize, text: &str| {
-        let path = &ground.files[i.wrapping_mul(7919) % ground.files.len()].0;
-        ground.append(path, text);
-        let seen = Seen::Files(BTreeSet::from([path.clone()]));
+/// Edits one file at a time, first in its body, then in its public surface, and indexes it as
+/// `watch` does.
+fn measure_updates(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
+    let mut watch = copy.watch()?;
+    let mut most_resolved = 0;
+    let mut edit = |copy: &IndexedCopy, i: usize, text: &str| {
+        // 7919 is prime: the rounds go over all files in scattered order.
+        let path = &copy.files[i.wrapping_mul(7919) % copy.files.len()].0;
+        copy.append(path, text);
+        let seen = ChangedFiles::Files(BTreeSet::from([path.clone()]));
         let start = Instant::now();
-        let pass = ground.look_at(&mut watch, &seen);
-        most = most.max(pass.indexed.n_resolved);
+        let pass = copy.index_changes(&mut watch, &seen);
+        most_resolved = most_resolved.max(pass.indexed.n_resolved);
         start.elapsed()
     };
-    let body = Times::of((0..EDITS).map(|i| edit(ground, i, "\n")).collect());
-    let fresh = |i: usize| format!("\nfresh = 1\nfunction fresh{i}() {{}}\nconst fresh{i} = {i}\n");
-    let surface = Times::of((0..EDITS).map(|i| edit(ground, i, &fresh(i))).collect());
-    let at = format!("at {} files", ground.files.len());
+    let body = SampleTimes::from_samples((0..EDITED_FILES).map(|i| edit(copy, i, "\n")).collect());
+    // Valid in some language and harmless in the others: each file gets a new definition.
+    let new_symbols =
+        |i: usize| format!("\nfresh = 1\nfunction fresh{i}() {{}}\nconst fresh{i} = {i}\n");
+    let surface = SampleTimes::from_samples(
+        (0..EDITED_FILES).map(|i| edit(copy, i, &new_symbols(i))).collect(),
+    );
+    let at = format!("at {} files", copy.files.len());
     Ok(vec![
         row(
-            format!("one file edited, others not concerned, {at}: look, read, resolve, write"),
-            body.both(),
+            format!("one file edited, no other affected, {at}: stat, read, resolve, write"),
+            body.format_p50_p99(),
             "< 50 ms of work",
             "",
         ),
         row(
-            format!("one file edited, up to {most} files concerned, {at}"),
-            surface.both(),
+            format!("one file edited, up to {most_resolved} files affected, {at}"),
+            surface.format_p50_p99(),
             "< 50 ms of work",
             "",
         ),
     ])
 }
 
-fn questions(ground: &mut Ground) -> anyhow::Result<Vec<Row>> {
-    let store = ground.store()?;
-    let loading = times(20, |_| _ = ground.wait(load(&store)).expect("it was written just now"));
-    let atlas = &ground.wait(load(&store))?;
-    let n = u32::try_from(atlas.n_nodes()).unwrap_or(u32::MAX);
-    let at = |i: usize| u32::try_from(i).unwrap_or_default().wrapping_mul(2_654_435_761) % n.max(1);
-    // The busiest symbol is asked for as well: a hub is where others take seconds.
-    let hub = (0..n).max_by_key(|it| atlas.into(*it).len()).unwrap_or_default();
-    let spread = times(4000, |i| _ = std::hint::black_box(atlas.impact(&[at(i)], 3)));
-    let busiest = times(200, |_| _ = std::hint::black_box(atlas.impact(&[hub], 3)));
-    let path = atlas.path(hub).to_owned();
-    let near = times(2000, |_| _ = std::hint::black_box(atlas.neighbours(&[path.as_str()])));
-    let name = |node: u32| {
-        let it = atlas.symbol(node);
+fn measure_queries(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
+    let store = copy.store()?;
+    let loading = time_rounds(20, |_| {
+        _ = copy.block_on(load_graph(&store)).expect("the index was just written")
+    });
+    let graph = &copy.block_on(load_graph(&store))?;
+    let n = u32::try_from(graph.n_nodes()).unwrap_or(u32::MAX);
+    // Multiplicative hashing (Knuth): scattered nodes, the same in every run.
+    let at = |i: usize| {
+        NodeId(u32::try_from(i).unwrap_or_default().wrapping_mul(2_654_435_761) % n.max(1))
+    };
+    // The symbol with the most references is the worst case of a traversal.
+    let hub = (0..n).map(NodeId).max_by_key(|it| graph.incoming(*it).len()).unwrap_or_default();
+    let spread = time_rounds(4000, |i| _ = std::hint::black_box(find_impact(graph, &[at(i)], 3)));
+    let busiest = time_rounds(200, |_| _ = std::hint::black_box(find_impact(graph, &[hub], 3)));
+    let path = graph.path_of(hub).to_owned();
+    let neighbours =
+        time_rounds(2000, |_| _ = std::hint::black_box(find_neighbours(graph, &[path.as_str()])));
+    let name = |node: NodeId| {
+        let it = graph.symbol_info(node);
         format!("{}:{}", it.path, it.lines.0)
     };
-    let asked = times(400, |i| _ = ground.impact(&name(at(i))));
-    let (n_nodes, n_edges) = (atlas.n_nodes(), atlas.n_edges());
+    let through_engine = time_rounds(400, |i| _ = copy.count_impact(&name(at(i))));
+    let (n_nodes, n_edges) = (graph.n_nodes(), graph.n_edges());
     Ok(vec![
         row(
             format!("load {n_nodes} symbols and {n_edges} edges from disk"),
-            loading.both(),
+            loading.format_p50_p99(),
             "< 100 ms at 50,000 symbols",
             "",
         ),
-        row(format!("impact, depth 3, {n_nodes} symbols"), spread.both(), "p99 < 5 ms", ""),
         row(
-            format!("impact of the busiest symbol ({} edges)", atlas.into(hub).len()),
-            busiest.both(),
+            format!("impact, depth 3, {n_nodes} symbols"),
+            spread.format_p50_p99(),
+            "p99 < 5 ms",
+            "",
+        ),
+        row(
+            format!("impact of the busiest symbol ({} edges)", graph.incoming(hub).len()),
+            busiest.format_p50_p99(),
             "< 50 ms",
             "",
         ),
         row(
-            "impact through the engine, memories and freshness of all files with it",
-            asked.both(),
+            "impact through the engine, with memories and freshness of all files",
+            through_engine.format_p50_p99(),
             "p99 < 5 ms",
             "",
         ),
-        row("neighbours of the busiest symbol's file", near.both(), "< 0.2 ms", ""),
+        row("neighbours of the busiest symbol's file", neighbours.format_p50_p99(), "< 0.2 ms", ""),
     ])
 }
 
-async fn load(store: &GraphStore) -> anyhow::Result<Atlas> {
-    let sheet = |it: GraphFile| {
+async fn load_graph(store: &GraphStore) -> anyhow::Result<QueryGraph> {
+    let file = |it: GraphFile| {
         let links = decode_edges(it.edges.as_deref()?)?;
-        Some((it.stamp.id, it.stamp.path, decode_outline(&it.outline)?, links))
+        Some((FileId(it.stamp.id), it.stamp.path, decode_outline(&it.outline)?, links))
     };
-    Ok(Atlas::new(store.files().await?.into_iter().filter_map(sheet).collect()))
+    Ok(QueryGraph::new(store.files().await?.into_iter().filter_map(file).collect()))
 }

@@ -1,63 +1,64 @@
 //! Speed, measured beside a stated baseline in the same run, printed as one table.
 //!
-//! `cargo run --release -p waylore-bench` runs everything; names select. Not a test: nothing fails.
+//! `cargo run --release -p waylore-bench` runs all; names select. It is not a test: a missed goal
+//! does not fail.
 #![expect(clippy::print_stdout, reason = "the table is the output")]
 #![expect(clippy::cast_precision_loss, reason = "sizes become rates for people to read")]
 
-mod beginning;
-mod clock;
-mod crowd;
-mod desk;
+mod bench_project;
+mod concurrent_writers;
 mod embed;
 mod graph;
 mod hook;
+mod init;
 mod observing;
 mod process;
 mod recall;
-mod scan;
+mod secret_scan;
 mod soak;
 mod store;
 mod table;
+mod timing;
 
-use table::Row;
+use table::BenchRow;
 
-/// A benchmark: its name on the command line, and what runs it.
-struct Bench {
+/// A benchmark with its name on the command line.
+struct NamedBenchmark {
     name: &'static str,
-    run: fn() -> anyhow::Result<Vec<Row>>,
+    run: fn() -> anyhow::Result<Vec<BenchRow>>,
 }
 
 /// In the order of the table.
-const BENCHES: &[Bench] = &[
-    Bench { name: "store", run: store::run },
-    Bench { name: "large", run: store::run_large },
-    Bench { name: "process", run: process::run },
-    Bench { name: "crowd", run: crowd::run },
-    Bench { name: "secrets", run: scan::run },
-    Bench { name: "embed", run: embed::run },
-    Bench { name: "recall", run: recall::run },
-    Bench { name: "observe", run: observing::run },
-    Bench { name: "hook", run: hook::run },
-    Bench { name: "init", run: beginning::run },
+const DEFAULT_BENCHES: &[NamedBenchmark] = &[
+    NamedBenchmark { name: "store", run: store::run },
+    NamedBenchmark { name: "large", run: store::run_large },
+    NamedBenchmark { name: "process", run: process::run },
+    NamedBenchmark { name: "crowd", run: concurrent_writers::run },
+    NamedBenchmark { name: "secrets", run: secret_scan::run },
+    NamedBenchmark { name: "embed", run: embed::run },
+    NamedBenchmark { name: "recall", run: recall::run },
+    NamedBenchmark { name: "observe", run: observing::run },
+    NamedBenchmark { name: "hook", run: hook::run },
+    NamedBenchmark { name: "init", run: init::run },
 ];
 
-/// Only when asked for by name: minutes of work, gigabytes of room, or a repository to be named.
-const LARGE: &[Bench] = &[
-    Bench { name: "recall-million", run: recall::run_million },
-    Bench { name: "graph", run: graph::run },
-    Bench { name: "graph-parsing", run: graph::run_parsing },
-    Bench { name: "soak", run: soak::run },
+/// Run only if named: they take minutes or gigabytes of disk, or need a repository as argument.
+const EXPLICIT_BENCHES: &[NamedBenchmark] = &[
+    NamedBenchmark { name: "recall-million", run: recall::run_million },
+    NamedBenchmark { name: "graph", run: graph::run },
+    NamedBenchmark { name: "graph-parsing", run: graph::run_parsing },
+    NamedBenchmark { name: "soak", run: soak::run },
 ];
 
 fn main() -> anyhow::Result<()> {
-    let asked: Vec<String> = std::env::args().skip(1).collect();
+    let names: Vec<String> = std::env::args().skip(1).collect();
     let mut rows = Vec::new();
-    let named = |it: &&Bench| asked.iter().any(|name| name == it.name);
-    let usual = BENCHES.iter().filter(|it| asked.is_empty() || named(it));
-    for bench in usual.chain(LARGE.iter().filter(named)) {
+    let is_named = |it: &&NamedBenchmark| names.iter().any(|name| name == it.name);
+    let selected = DEFAULT_BENCHES.iter().filter(|it| names.is_empty() || is_named(it));
+    for bench in selected.chain(EXPLICIT_BENCHES.iter().filter(is_named)) {
         rows.extend((bench.run)()?);
     }
-    println!("{}", table::render(&rows));
+    println!("{}", table::render_table(&rows));
     let path = std::path::Path::new("target/bench");
     std::fs::create_dir_all(path)?;
     std::fs::write(path.join("bench.json"), table::to_json(&rows).to_string())?;

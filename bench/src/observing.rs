@@ -1,33 +1,35 @@
-//! Observing and learning: what each event costs, what a session's end costs, how fast transcripts are read.
+//! Observing and learning: cost per event, cost of ending a session, speed of reading transcripts.
 
-mod reading;
+mod transcript_reading;
 
 use std::fmt::Write as _;
 use std::time::Instant;
 
 use model::{
-    Envelope, Event, Excerpt, ProjectPath, Reasoning, SessionId, SessionStart, Timestamp, Tool,
-    ToolArgs, ToolCall, ToolResult,
+    AgentReasoning, Event, EventEnvelope, ProjectPath, SessionId, SessionStart, TextExcerpt,
+    Timestamp, Tool, ToolArgs, ToolCall, ToolResult,
 };
 use observe::Scratchpad;
 
-use crate::clock::{show, times};
-use crate::table::{Row, row};
+use crate::table::{BenchRow, row};
+use crate::timing::{format_duration, time_rounds};
 
-pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
-    let mut rows = vec![per_event(), finalise(), million()?, hostile()];
-    rows.push(learn()?);
-    rows.extend(reading::run()?);
+pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
+    let mut rows =
+        vec![time_observe(), time_finalise(), measure_million_events()?, time_hostile_text()];
+    rows.push(measure_learning()?);
+    rows.extend(transcript_reading::run()?);
     Ok(rows)
 }
 
-/// Events of a session that touches `n_files` files: a call, its answer, and now and then a word.
-fn events(n: usize, n_files: usize) -> Vec<Envelope> {
+/// Events of a session that touches `n_files` files: in each turn a tool call, its result, and a
+/// message.
+fn generate_events(n: usize, n_files: usize) -> Vec<EventEnvelope> {
     let session = SessionId::new(Timestamp(1), [1; 10]);
     let mut acc = Vec::with_capacity(n);
     let mut push = |event: Event| {
         let at = Timestamp(1_000_000 + i64::try_from(acc.len()).unwrap_or(0) * 500);
-        acc.push(Envelope { id: format!("e{}", acc.len()), session, at, event });
+        acc.push(EventEnvelope { id: format!("e{}", acc.len()), session, at, event });
     };
     push(Event::SessionStart(SessionStart {
         project_root: "/home/user/shop".to_owned(),
@@ -43,45 +45,13 @@ fn events(n: usize, n_files: usize) -> Vec<Envelope> {
         transcript: None,
     }));
     let mut turn = 0_usize;
-    while acc_len(turn) < n {
+    while n_events_after(turn) < n {
+        // 7919 is prime: all files are touched, in scattered order.
         let file = (turn * 7919) % n_files;
         let path = ProjectPath::parse(&format!("src/module{}/file{file}.rs", file % 40)).ok();
         let paths: Vec<ProjectPath> = path.into_iter().collect();
         let call_id = format!("c{turn}");
-        let (tool, args, ok, text) = match turn % 6 {
-            0 | 1 => (
-                Tool::Read,
-                ToolArgs { paths, ..ToolArgs::default() },
-                true,
-                "use crate::a;\nfn b() {}\n",
-            ),
-            2 => {
-                let (removed, added) = (Some(format!("r{turn}")), Some(format!("a{turn}")));
-                (Tool::Edit, ToolArgs { paths, removed, added, ..ToolArgs::default() }, true, "")
-            }
-            3 => {
-                let command = Some("cargo test -p shop 2>&1 | tail -20".to_owned());
-                (
-                    Tool::Shell,
-                    ToolArgs { command, ..ToolArgs::default() },
-                    true,
-                    "test result: ok. 12 passed; 0 failed",
-                )
-            }
-            4 => {
-                let query = Some(format!("fn compute_total{}", turn % 50));
-                (Tool::Search, ToolArgs { query, ..ToolArgs::default() }, true, "src/a.rs")
-            }
-            _ => {
-                let command = Some("cargo clippy".to_owned());
-                (
-                    Tool::Shell,
-                    ToolArgs { command, ..ToolArgs::default() },
-                    false,
-                    "error: unused variable `x`\n --> src/a.rs:3:1",
-                )
-            }
-        };
+        let (tool, args, ok, text) = generate_call(turn, paths);
         push(Event::ToolCall(ToolCall {
             call_id: call_id.clone(),
             tool: tool.clone(),
@@ -96,71 +66,118 @@ fn events(n: usize, n_files: usize) -> Vec<Envelope> {
             rejected: false,
             duration_ms: Some(40),
             size: Some(2_000),
-            excerpt: Excerpt::new(text),
+            excerpt: TextExcerpt::new(text),
             paths: Vec::new(),
             matches: None,
         }));
         let text =
             "All tests pass. Let me look at the next file, which has the totals and a few helpers."
                 .to_owned();
-        push(Event::Reasoning(Reasoning { text, step: None }));
+        push(Event::Reasoning(AgentReasoning { text, step: None }));
         turn += 1;
     }
     acc.truncate(n);
     acc
 }
 
-/// Events there are after so many turns.
-const fn acc_len(turns: usize) -> usize {
+/// The tool call of a turn with its success and output: reads, an edit, searches and shell
+/// commands.
+fn generate_call(turn: usize, paths: Vec<ProjectPath>) -> (Tool, ToolArgs, bool, &'static str) {
+    match turn % 6 {
+        0 | 1 => (
+            Tool::Read,
+            ToolArgs { paths, ..ToolArgs::default() },
+            true,
+            "use crate::a;\nfn b() {}\n",
+        ),
+        2 => {
+            let (removed, added) = (Some(format!("r{turn}")), Some(format!("a{turn}")));
+            (Tool::Edit, ToolArgs { paths, removed, added, ..ToolArgs::default() }, true, "")
+        }
+        3 => {
+            let command = Some("cargo test -p shop 2>&1 | tail -20".to_owned());
+            (
+                Tool::Shell,
+                ToolArgs { command, ..ToolArgs::default() },
+                true,
+                "test result: ok. 12 passed; 0 failed",
+            )
+        }
+        4 => {
+            let query = Some(format!("fn compute_total{}", turn % 50));
+            (Tool::Search, ToolArgs { query, ..ToolArgs::default() }, true, "src/a.rs")
+        }
+        _ => {
+            let command = Some("cargo clippy".to_owned());
+            (
+                Tool::Shell,
+                ToolArgs { command, ..ToolArgs::default() },
+                false,
+                "error: unused variable `x`\n --> src/a.rs:3:1",
+            )
+        }
+    }
+}
+
+/// Number of events after so many turns.
+const fn n_events_after(turns: usize) -> usize {
     1 + turns * 3
 }
 
-fn per_event() -> Row {
+fn time_observe() -> BenchRow {
     let measure = |n_files: usize| {
-        let all = events(60_000, n_files);
+        let all = generate_events(60_000, n_files);
         let mut pad = Scratchpad::new();
+        // Fill the scratchpad first: the cost must not grow with what it holds.
         for it in &all[..20_000] {
             pad.observe(it);
         }
-        times(36_000, |round| pad.observe(&all[20_000 + round % 40_000]))
+        time_rounds(36_000, |round| pad.observe(&all[20_000 + round % 40_000]))
     };
+    // The cost per event must not depend on the number of files seen.
     let (few, many) = (measure(200), measure(10_000));
     row(
         "observe an event, 10,000 files seen",
-        many.both(),
+        many.format_p50_p99(),
         "< 2 µs p50, < 50 µs p99",
-        format!("200 files seen: {}", many.against(&few)),
+        format!("200 files seen: {}", many.format_against(&few)),
     )
 }
 
-fn finalise() -> Row {
+fn time_finalise() -> BenchRow {
     let mut pad = Scratchpad::new();
-    for it in &events(10_000, 200) {
+    for it in &generate_events(10_000, 200) {
         pad.observe(it);
     }
-    let res = times(50, |_| {
+    let measured = time_rounds(50, |_| {
         std::hint::black_box((
-            observe::sightings(&pad, &observe::Modules::default()),
-            observe::session(&pad),
+            observe::detect_sightings(&pad, &observe::ModuleLookup::default()),
+            observe::summarise_session(&pad),
         ));
     });
-    row("finalise a session of 10,000 events", res.both(), "< 10 ms", "")
+    row("finalise a session of 10,000 events", measured.format_p50_p99(), "< 10 ms", "")
 }
 
-/// The slowest of what listens, on the worst of texts.
-fn hostile() -> Row {
-    type Listener = (&'static str, fn(&str));
-    const LISTENERS: &[Listener] = &[
-        ("self-correction", |it| drop(std::hint::black_box(observe::said::corrections(it)))),
-        ("dead end", |it| drop(std::hint::black_box(observe::said::gives_up(it)))),
-        ("causal statement", |it| drop(std::hint::black_box(observe::said::causal(it)))),
-        ("a person's wish", |it| drop(std::hint::black_box(observe::said::wish(it)))),
-        ("a person's correction", |it| _ = std::hint::black_box(observe::said::corrects(it))),
-        ("sentences", |it| drop(std::hint::black_box(observe::sentences(it)))),
-        ("failure", |it| drop(std::hint::black_box(observe::failure("make", it)))),
-        ("shell command", |it| drop(std::hint::black_box(observe::shell::deeds(it)))),
+/// The slowest text detector on the worst of texts.
+fn time_hostile_text() -> BenchRow {
+    type TextDetector = (&'static str, fn(&str));
+    const TEXT_DETECTORS: &[TextDetector] = &[
+        ("self-correction", |it| drop(std::hint::black_box(observe::statements::corrections(it)))),
+        ("dead end", |it| drop(std::hint::black_box(observe::statements::dead_ends(it)))),
+        ("causal statement", |it| {
+            drop(std::hint::black_box(observe::statements::causal_statements(it)))
+        }),
+        ("a user's wish", |it| {
+            drop(std::hint::black_box(observe::statements::standing_preferences(it)))
+        }),
+        ("a user's correction", |it| {
+            _ = std::hint::black_box(observe::statements::is_objection(it))
+        }),
+        ("sentences", |it| drop(std::hint::black_box(observe::split_sentences(it)))),
+        ("failure", |it| drop(std::hint::black_box(observe::recognise_error("make", it)))),
+        ("shell command", |it| drop(std::hint::black_box(observe::shell::find_effects(it)))),
     ];
-    const PIECES: &[&str] = &[
+    const HOSTILE_PIECES: &[&str] = &[
         "wait, ",
         "actually, ",
         "`",
@@ -179,33 +196,40 @@ fn hostile() -> Row {
         "t ",
         "aaaaaaaaaa. ",
     ];
-    let mut worst: Option<(&str, &str, crate::clock::Times)> = None;
-    for (name, listen) in LISTENERS {
-        for piece in PIECES {
+    let mut worst: Option<(&str, &str, crate::timing::SampleTimes)> = None;
+    for (name, detect) in TEXT_DETECTORS {
+        for piece in HOSTILE_PIECES {
+            // 64 KiB is the longest text that is analysed (`MAX_TEXT`).
             let text = piece.repeat((64 << 10) / piece.len());
-            let took = times(20, |_| listen(&text));
+            let took = time_rounds(20, |_| detect(&text));
             if worst.as_ref().is_none_or(|it| took.p50() > it.2.p50()) {
                 worst = Some((name, piece, took));
             }
         }
     }
-    let (name, piece, took) = worst.expect("there are listeners");
+    let (name, piece, took) = worst.expect("there are detectors");
     row(
-        format!("64 KiB of hostile text, the slowest of {} × {}", LISTENERS.len(), PIECES.len()),
-        took.both(),
+        format!(
+            "64 KiB of hostile text, the slowest of {} × {}",
+            TEXT_DETECTORS.len(),
+            HOSTILE_PIECES.len()
+        ),
+        took.format_p50_p99(),
         "< 1 ms",
         format!("{name}, {piece:?}"),
     )
 }
 
-fn million() -> anyhow::Result<Row> {
-    // In parts, and the parts are there before: what is measured is the scratchpad, not the events.
-    let mut part = events(50_000, 10_000);
+fn measure_million_events() -> anyhow::Result<BenchRow> {
+    // The events are allocated before and reused in rounds: the growth measured is the
+    // scratchpad's.
+    let mut part = generate_events(50_000, 10_000);
     let ids: Vec<String> = part.iter().map(|it| it.id.clone()).collect();
     for it in &mut part {
+        // Ids grow by the number of the round; no allocation may fall into the measurement.
         it.id.reserve(8);
     }
-    let before = resident()?;
+    let before = resident_bytes()?;
     let mut pad = Scratchpad::new();
     let mut took = std::time::Duration::ZERO;
     for round in 0..20 {
@@ -219,33 +243,33 @@ fn million() -> anyhow::Result<Row> {
         }
         took += start.elapsed();
     }
-    let grown = resident()?.saturating_sub(before);
+    let grown = resident_bytes()?.saturating_sub(before);
     std::hint::black_box(&pad);
     Ok(row(
-        format!("a million events ({})", show(took)),
+        format!("a million events ({})", format_duration(took)),
         format!("{} MB resident more", grown / 1_000_000),
         "≤ 50 MB",
         format!(
             "the events themselves: {} MB as lines",
-            part.iter().map(|it| it.line().len()).sum::<usize>() * 20 / 1_000_000
+            part.iter().map(|it| it.to_line().len()).sum::<usize>() * 20 / 1_000_000
         ),
     ))
 }
 
-/// Bytes of this process in memory.
-pub(super) fn resident() -> anyhow::Result<usize> {
+/// Resident memory of this process in bytes.
+pub(super) fn resident_bytes() -> anyhow::Result<usize> {
     let text = std::fs::read_to_string("/proc/self/statm")?;
     let pages: usize = text.split_whitespace().nth(1).unwrap_or("0").parse()?;
     Ok(pages * 4096)
 }
 
-/// A transcript as a host keeps it, read, folded, judged and written.
-fn learn() -> anyhow::Result<Row> {
+/// Learns from transcripts of a host: reading, observing, deciding and writing.
+fn measure_learning() -> anyhow::Result<BenchRow> {
     let dir = tempfile::tempdir()?;
     let mut bytes = 0;
     let mut paths = Vec::new();
     for session in 0..8_u32 {
-        let text = transcript(session);
+        let text = generate_transcript(session);
         bytes += text.len();
         let path = dir.path().join(format!("{session}.jsonl"));
         std::fs::write(&path, text)?;
@@ -261,13 +285,13 @@ fn learn() -> anyhow::Result<Row> {
             key: None,
             home: None,
             types: Vec::new(),
-            models: engine::Models::built_in(),
-            random,
+            models: engine::ModelSet::built_in(),
+            random: next_random_bytes,
         };
-        let mut engine = engine::Engine::open(config, &project, Timestamp(1)).await?;
-        for it in engine::transcripts_in(&paths)? {
-            if let Some(read) = engine.read_transcript(&it)? {
-                engine.learn(&read.pad).await?;
+        let mut opened = engine::Project::open(config, &project, Timestamp(1)).await?;
+        for transcript in engine::transcripts_at_paths(&paths)? {
+            if let Some(read) = opened.session_history().read_transcript(&transcript)? {
+                opened.learner().learn_session(&read.pad).await?;
             }
         }
         anyhow::Ok(())
@@ -282,6 +306,7 @@ fn learn() -> anyhow::Result<Row> {
             .filter(|it| serde_json::from_slice::<serde_json::Value>(it).is_ok())
             .count();
     }
+    // Baseline: parsing the same lines as JSON.
     let parsing = start.elapsed().as_secs_f64();
     std::hint::black_box(lines);
     Ok(row(
@@ -292,16 +317,17 @@ fn learn() -> anyhow::Result<Row> {
     ))
 }
 
-/// Distinct bytes; which ones does not matter.
-fn random() -> [u8; 10] {
+/// Distinct bytes, the same in every run.
+fn next_random_bytes() -> [u8; 10] {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let mut res = [0; 10];
-    res[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    res
+    let mut bytes = [0; 10];
+    bytes[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    bytes
 }
 
-fn transcript(session: u32) -> String {
+/// A session of Claude Code as JSON lines.
+fn generate_transcript(session: u32) -> String {
     let mut acc = String::new();
     let file =
         "fn total(items: &[Item]) -> u64 {\\n    items.iter().map(|it| it.price).sum()\\n}\\n"

@@ -1,4 +1,4 @@
-//! A daemon that is spoken to for long: what it keeps of it.
+//! Soak test of the daemon: memory and open files after a million events.
 
 use std::io::BufRead;
 use std::path::Path;
@@ -6,96 +6,106 @@ use std::time::{Duration, Instant};
 
 use serde_json::json;
 
-use crate::clock::show;
-use crate::desk::{Daemon, Desk, begin, event, session};
-use crate::table::{Row, row};
+use crate::bench_project::{
+    BenchProject, RunningDaemon, event_line, session_id, session_start_line,
+};
+use crate::table::{BenchRow, row};
+use crate::timing::format_duration;
 
-const EVENTS: usize = 1_000_000;
+const SOAK_EVENTS: usize = 1_000_000;
 
-/// Programs that ask at the same time, so that every thread that ever opens a database has done so.
-const CROWD: usize = 8;
-const QUESTIONS: usize = 50;
+/// Clients that query at the same time, so that every reader thread has opened its database.
+const CONCURRENT_CLIENTS: usize = 8;
+const REQUESTS_PER_CLIENT: usize = 50;
 
-/// A million events of one session, each followed by a question that is answered when it is journalled.
-pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
-    let desk = Desk::new()?;
-    desk.run(&["remember", "--type", "gotcha", "the limiter counts in windows of a minute"])?;
-    let daemon = desk.start()?;
-    let (mut line, own) = (daemon.line()?, session(1));
-    line.send(&begin(&desk.project, &own))?;
+/// Sends a million events of one session, each followed by a `ping` that is answered after the
+/// event is journalled.
+pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
+    let fixture = BenchProject::new()?;
+    fixture.run(&["remember", "--type", "gotcha", "the limiter counts in windows of a minute"])?;
+    let daemon = fixture.start_daemon()?;
+    let (mut connection, session) = (daemon.connect()?, session_id(1));
+    connection.send_line(&session_start_line(&fixture.root, &session))?;
     let ping = json!({ "id": 1, "request": "ping" }).to_string();
     let mut send = |n: usize| -> anyhow::Result<Duration> {
-        let both = format!("{}\n{ping}", event(&own, n));
-        let began = Instant::now();
-        line.send(&both)?;
+        let lines = format!("{}\n{ping}", event_line(&session, n));
+        let started = Instant::now();
+        connection.send_line(&lines)?;
         let mut answer = String::new();
-        line.reader.read_line(&mut answer)?;
+        connection.reader.read_line(&mut answer)?;
         anyhow::ensure!(answer.starts_with("{\"id\":1,\"ok\""), "{answer}");
-        Ok(began.elapsed())
+        Ok(started.elapsed())
     };
+    // Warm-up: the journal and the database of the session are open afterwards.
     for n in 0..1_000 {
         send(n)?;
     }
-    let open = ask_at_once(&daemon)?;
-    let before = daemon.resident()?;
-    let mut all = Vec::with_capacity(EVENTS);
-    let mut most = before;
-    for n in 1_000..EVENTS {
-        all.push(send(n)?);
+    let open_before = query_concurrently(&daemon)?;
+    let before = daemon.resident_mb()?;
+    let mut samples = Vec::with_capacity(SOAK_EVENTS);
+    let mut peak = before;
+    for n in 1_000..SOAK_EVENTS {
+        samples.push(send(n)?);
+        // Reading `/proc` for every event would disturb the measurement.
         if n.is_multiple_of(50_000) {
-            most = most.max(daemon.resident()?);
+            peak = peak.max(daemon.resident_mb()?);
         }
     }
-    let total: Duration = all.iter().sum();
-    all.sort_unstable();
-    let at = |per_mille: usize| show(all[all.len() * per_mille / 1000]);
-    let resident = daemon.resident()?;
-    let open_after = ask_at_once(&daemon)?;
-    let mut more = open_after.clone();
-    for it in &open {
-        more.iter().position(|other| other == it).map(|at| more.remove(at));
-    }
-    let more = if more.is_empty() { String::new() } else { format!("new: {more:?}") };
+    let total: Duration = samples.iter().sum();
+    samples.sort_unstable();
+    let at = |per_mille: usize| format_duration(samples[samples.len() * per_mille / 1000]);
+    let resident = daemon.resident_mb()?;
+    let open_after = query_concurrently(&daemon)?;
+    let added = describe_added(&open_before, &open_after);
     let status = daemon.status()?;
     let pid = daemon.child.id();
-    let ended = daemon.end()?;
-    anyhow::ensure!(!Path::new(&format!("/proc/{pid}")).exists(), "nothing is left of it");
+    let ended = daemon.terminate()?;
+    anyhow::ensure!(!Path::new(&format!("/proc/{pid}")).exists(), "the process is still there");
     let times = format!("{} p50, {} p99, {} p99.9", at(500), at(990), at(999));
-    let files = format!("{} before, {} after", open.len(), open_after.len());
+    let files = format!("{} before, {} after", open_before.len(), open_after.len());
     Ok(vec![
         row(
-            format!("soak: {EVENTS} events of one session, each journalled and answered"),
+            format!("soak: {SOAK_EVENTS} events of one session, each journalled and answered"),
             times,
             "p99 < 2 ms",
             format!("in {:.0} s; {} events counted", total.as_secs_f64(), status["events"]),
         ),
         row(
             "soak: memory",
-            format!("{:+.0} MB, at most {:+.0} MB", resident - before, most - before),
+            format!("{:+.0} MB, at most {:+.0} MB", resident - before, peak - before),
             "≤ 50 MB more",
             format!("{before:.0} MB before"),
         ),
-        row("soak: open files", files, "no more", more),
-        row("soak: end", show(ended), "< 1 s, no process left", ""),
+        row("soak: open files", files, "no more", added),
+        row("soak: end", format_duration(ended), "< 1 s, no process left", ""),
     ])
 }
 
-/// Asks with several programs at once, and says what is open when they have gone.
-fn ask_at_once(daemon: &Daemon<'_>) -> anyhow::Result<Vec<String>> {
-    let project = &daemon.desk.project;
+/// The files that are open only afterwards; each is counted as often as it is open.
+fn describe_added(before: &[String], after: &[String]) -> String {
+    let mut added = after.to_vec();
+    for target in before {
+        added.iter().position(|it| it == target).map(|at| added.remove(at));
+    }
+    if added.is_empty() { String::new() } else { format!("new: {added:?}") }
+}
+
+/// Queries from several clients at once; returns the open files after they have disconnected.
+fn query_concurrently(daemon: &RunningDaemon<'_>) -> anyhow::Result<Vec<String>> {
+    let project = &daemon.fixture.root;
     std::thread::scope(|scope| -> anyhow::Result<()> {
         let client = || -> anyhow::Result<()> {
-            let mut line = daemon.line()?;
-            for n in 0..QUESTIONS {
-                line.ask(&json!({ "id": n, "request": "search", "project": project, "query": "limiter" }))?;
+            let mut connection = daemon.connect()?;
+            for n in 0..REQUESTS_PER_CLIENT {
+                connection.request(&json!({ "id": n, "request": "search", "project": project, "query": "limiter" }))?;
             }
             Ok(())
         };
-        let all: Vec<_> = (0..CROWD).map(|_| scope.spawn(client)).collect();
+        let all: Vec<_> = (0..CONCURRENT_CLIENTS).map(|_| scope.spawn(client)).collect();
         all.into_iter().try_for_each(|it| it.join().expect("a client does not panic"))
     })?;
-    daemon.settle()?;
-    // Ours and the one that asks.
+    daemon.wait_until_idle()?;
+    // The connection that sends events, and the one that asks for the status.
     while daemon.status()?["connections"].as_u64() > Some(2) {
         std::thread::sleep(Duration::from_millis(10));
     }

@@ -1,12 +1,13 @@
-//! One row per number: what was measured, the goal, and the baseline it stands beside.
+//! The table of results: one row per number, with its goal and its baseline.
 
 use serde_json::{Value, json};
 
-pub(crate) struct Row {
+/// One measured number.
+pub(crate) struct BenchRow {
     pub(crate) what: String,
     pub(crate) measured: String,
     pub(crate) goal: &'static str,
-    /// What the same machine did in the same run with the least possible work.
+    /// The least possible work for the same result, measured in the same run.
     pub(crate) baseline: String,
 }
 
@@ -15,23 +16,23 @@ pub(crate) fn row(
     measured: String,
     goal: &'static str,
     baseline: impl Into<String>,
-) -> Row {
-    Row { what: what.into(), measured, goal, baseline: baseline.into() }
+) -> BenchRow {
+    BenchRow { what: what.into(), measured, goal, baseline: baseline.into() }
 }
 
-pub(crate) fn render(rows: &[Row]) -> String {
-    let mut res =
+pub(crate) fn render_table(rows: &[BenchRow]) -> String {
+    let mut table =
         String::from("| what | measured | goal | baseline in the same run |\n|---|---|---|---|");
-    for it in rows {
-        res.push_str(
-            &["\n| ", &it.what, " | ", &it.measured, " | ", it.goal, " | ", &it.baseline, " |"]
+    for row in rows {
+        table.push_str(
+            &["\n| ", &row.what, " | ", &row.measured, " | ", row.goal, " | ", &row.baseline, " |"]
                 .concat(),
         );
     }
-    res
+    table
 }
 
-pub(crate) fn to_json(rows: &[Row]) -> Value {
-    let one = |it: &Row| json!({ "what": it.what, "measured": it.measured, "goal": it.goal, "baseline": it.baseline });
-    rows.iter().map(one).collect()
+pub(crate) fn to_json(rows: &[BenchRow]) -> Value {
+    let object = |it: &BenchRow| json!({ "what": it.what, "measured": it.measured, "goal": it.goal, "baseline": it.baseline });
+    rows.iter().map(object).collect()
 }

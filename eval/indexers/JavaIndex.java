@@ -1,8 +1,8 @@
-// Writes where every call of a Java repository leads, as the compiler itself sees it, in SCIP.
+// Writes a SCIP index of a Java repository: the target of every call, by the compiler itself.
 //
 //   java JavaIndex.java REPOSITORY OUT.scip [CLASSPATH]
 //
-// Libraries that are not on the class path are errors to the compiler, which goes on all the same.
+// Libraries missing from the class path are errors for the compiler; it continues after them.
 
 import com.sun.source.tree.*;
 import com.sun.source.util.*;
@@ -50,7 +50,7 @@ public class JavaIndex {
     System.err.println(units.size() + " files, " + SYMBOLS.size() + " definitions, " + calls + " references");
   }
 
-  /** Knows the text of one file and where things stand in it. */
+  /** The text of one file and positions in it. */
   abstract static class Scanner extends TreePathScanner<Void, Void> {
     final Trees trees;
     final CompilationUnitTree unit;
@@ -76,7 +76,7 @@ public class JavaIndex {
           .add(new Mark(line, column, name.length(), symbol, defines));
     }
 
-    /** Where a name stands as a whole word, at or after a place. */
+    /** Position of a name as a whole word, at or after an offset. */
     int find(String name, long from) {
       for (int at = text.indexOf(name, (int) from); at >= 0; at = text.indexOf(name, at + 1)) {
         int end = at + name.length();
@@ -113,7 +113,7 @@ public class JavaIndex {
       }
     }
 
-    /** Modifiers and annotations may hold the same name. */
+    /** Skips modifiers and annotations, which may contain the same name. */
     long after(ModifiersTree modifiers, Tree whole) {
       return Math.max(end(modifiers), start(whole));
     }
@@ -148,7 +148,7 @@ public class JavaIndex {
       mark((int) at, name, SYMBOLS.getOrDefault(element, "java . . . foreign/" + element.getSimpleName() + "()."), false);
     }
 
-    /** With a type that is not there, the compiler takes any method of the name. */
+    /** If a type is missing, the compiler picks any method of the name; such a target is not written. */
     boolean isUnknown(Tree tree) {
       var type = trees.getTypeMirror(new TreePath(getCurrentPath(), tree));
       return type == null || type.getKind() == TypeKind.ERROR;

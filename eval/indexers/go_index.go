@@ -1,8 +1,8 @@
-// Writes where every name of a Go repository leads, as the type checker of the language sees it, in SCIP.
+// Writes a SCIP index of a Go repository: the definition of every name, by the type checker of the language.
 //
 //	go run go_index.go REPOSITORY OUT.scip
 //
-// Libraries that are not there are empty packages; the checker goes on all the same.
+// Missing libraries are replaced by empty packages; the checker continues after their errors.
 package main
 
 import (
@@ -72,7 +72,7 @@ func moduleOf(root string) string {
 	panic("go.mod names no module")
 }
 
-// parse reads the files of a folder that belong to this system: plain, with inner and with outer tests.
+// parse reads the files of a folder that are built on this system: code, tests inside the package, tests outside it.
 func (it *indexer) parse(folder string) (plain, inner, outer []*ast.File) {
 	entries, _ := os.ReadDir(folder)
 	for _, entry := range entries {
@@ -133,7 +133,7 @@ func (it *indexer) check(name string, files []*ast.File) *types.Package {
 	return res
 }
 
-// Import serves the packages of the repository, then those of the language, then empty ones.
+// Import returns the package of the repository, else of the standard library, else an empty one.
 func (it *indexer) Import(name string) (*types.Package, error) {
 	if known := it.packages[name]; known != nil {
 		return known, nil
@@ -154,7 +154,7 @@ func (it *indexer) Import(name string) (*types.Package, error) {
 	return res, nil
 }
 
-// lasting says whether others can name it: something of the package, a field or a method.
+// lasting reports whether other files can name the object: a package-level object, a field or a method.
 func lasting(object types.Object) bool {
 	switch it := object.(type) {
 	case *types.Var:

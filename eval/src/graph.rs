@@ -1,91 +1,100 @@
-//! Who calls whom, against a precise index made by the language's own compiler.
+//! The call graph, against a precise index made with the language's own compiler.
 //!
-//! `waylore-eval graph --repo FOLDER --scip FILE` reads every call site of the files that the index
-//! covers and compares where it leads with what the index says stands there.
+//! `waylore-eval graph --repo FOLDER --scip FILE` resolves every call site of the files that the
+//! index covers and compares its target with the symbol that the index has at that position.
 
-mod sheet;
+mod review_sheet;
 
 use std::collections::HashMap;
 use std::path::Path;
 
 use ::graph::{
-    Change, DefKind, Flags, Graph, How, RefKind, ScipFile, Site, extract, language, read_scip,
+    DefFlags, DefKind, GraphChange, RefKind, ResolutionKind, ResolvedReference, ScipFile,
+    SymbolGraph, extract_facts, language_of_path, parse_scip,
 };
 
-/// A place in a file: line and column, the column in UTF-16.
-type At = (u32, u32);
+/// Line and column, the column in UTF-16 code units.
+type Utf16Position = (u32, u32);
 
-/// What the precise index says about a place.
+/// Target of a reference according to the index.
 #[derive(Clone, PartialEq, Eq)]
-enum Truth {
-    /// A symbol of the repository, by where it is defined.
-    Own(String, At),
-    /// A class whose constructor the index names, and that constructor.
-    Constructor((String, At), (String, At)),
-    Foreign,
-    /// Something inside a function, which is nobody else's business: a parameter, a variable.
-    Local(Option<At>),
+enum ExpectedTarget {
+    /// A symbol of the repository, by path and position of its definition.
+    Repository(String, Utf16Position),
+    /// A class and its constructor: indexers give the constructor where the graph has the class.
+    Constructor((String, Utf16Position), (String, Utf16Position)),
+    External,
+    /// A parameter or variable inside a function, with its definition if the index has it.
+    Local(Option<Utf16Position>),
 }
 
+/// Counts of resolved call sites.
 #[derive(Default)]
-struct Score {
-    sites: usize,
-    found: usize,
-    right: usize,
-    wrong: usize,
-    /// Bound by us, while the index says nothing of the place.
-    unjudged: usize,
+struct ResolutionScore {
+    /// Call sites whose target should be found.
+    n_expected: usize,
+    n_found: usize,
+    n_right: usize,
+    n_wrong: usize,
+    /// Resolved by the graph, while the index has no symbol at the position.
+    n_unjudged: usize,
 }
 
-impl Truth {
-    /// What is meant by a name: a constructor that is called by its own name is itself.
-    fn meant(&self, text: &[u8]) -> Self {
+impl ExpectedTarget {
+    /// The target for the name in the text: `__init__` written out is the constructor, a class name
+    /// is the class.
+    fn target_of_name(&self, text: &[u8]) -> Self {
         match self {
             Self::Constructor(_, own) if text.starts_with(b"__init__") => {
-                Self::Own(own.0.clone(), own.1)
+                Self::Repository(own.0.clone(), own.1)
             }
-            Self::Constructor(class, _) => Self::Own(class.0.clone(), class.1),
+            Self::Constructor(class, _) => Self::Repository(class.0.clone(), class.1),
             other => other.clone(),
         }
     }
 
-    fn own(&self) -> Option<(&str, At)> {
+    fn repository_target(&self) -> Option<(&str, Utf16Position)> {
         match self {
-            Self::Own(path, at) => Some((path, *at)),
+            Self::Repository(path, at) => Some((path, *at)),
             _ => None,
         }
     }
 }
 
-impl Score {
-    /// Adds a site; `counts` says whether it is one we ought to find.
-    fn add(&mut self, said: Option<&Truth>, counts: bool, bound: Option<&BoundTo>) {
-        let own = said.and_then(Truth::own);
-        let ought = own.is_some() && counts;
-        self.sites += usize::from(ought);
-        let Some((path, at, _)) = bound else { return };
-        match said {
-            None => self.unjudged += 1,
-            // Right, but of no interest: the index calls it local as well.
-            Some(Truth::Local(Some(truly))) if truly == at => {}
+impl ResolutionScore {
+    /// Adds a call site; `is_in_scope` if its target is of a kind that the graph should find.
+    fn add(
+        &mut self,
+        expected: Option<&ExpectedTarget>,
+        is_in_scope: bool,
+        resolved: Option<&ResolvedTarget>,
+    ) {
+        let own = expected.and_then(ExpectedTarget::repository_target);
+        let is_expected = own.is_some() && is_in_scope;
+        self.n_expected += usize::from(is_expected);
+        let Some((path, at, _)) = resolved else { return };
+        match expected {
+            None => self.n_unjudged += 1,
+            // Right, but not counted: a local symbol is not one of the graph.
+            Some(ExpectedTarget::Local(Some(definition))) if definition == at => {}
             _ if own == Some((path.as_str(), *at)) => {
-                self.right += 1;
-                self.found += usize::from(ought);
+                self.n_right += 1;
+                self.n_found += usize::from(is_expected);
             }
-            _ => self.wrong += 1,
+            _ => self.n_wrong += 1,
         }
     }
 
-    fn line(&self, what: &str) -> String {
+    fn format_line(&self, label: &str) -> String {
         let share = |part: usize, of: usize| part as f64 / of.max(1) as f64;
         format!(
-            "{what:<34} precision {:.4}  recall {:.4}  ({} sites; {} right, {} wrong, {} not judged)",
-            share(self.right, self.right + self.wrong),
-            share(self.found, self.sites),
-            self.sites,
-            self.right,
-            self.wrong,
-            self.unjudged
+            "{label:<34} precision {:.4}  recall {:.4}  ({} sites; {} right, {} wrong, {} not judged)",
+            share(self.n_right, self.n_right + self.n_wrong),
+            share(self.n_found, self.n_expected),
+            self.n_expected,
+            self.n_right,
+            self.n_wrong,
+            self.n_unjudged
         )
     }
 }
@@ -94,9 +103,15 @@ pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let given = |name: &str| args.iter().skip_while(|it| *it != name).nth(1).cloned();
     if let (Some(repo), Some(n)) = (given("--repo"), given("--sheet")) {
-        let (graph, texts) = read(Path::new(&repo));
+        let (graph, texts) = load_graph(Path::new(&repo));
         let seed = given("--seed").map_or(Ok(1), |it| it.parse())?;
-        sheet::print(&graph, &texts, &given("--lang").unwrap_or_default(), n.parse()?, seed);
+        review_sheet::print_review_sheet(
+            &graph,
+            &texts,
+            &given("--lang").unwrap_or_default(),
+            n.parse()?,
+            seed,
+        );
         return Ok(());
     }
     let (Some(repo), Some(scip)) = (given("--repo"), given("--scip")) else {
@@ -105,68 +120,80 @@ pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
     };
     let samples = given("--show").and_then(|it| it.parse().ok()).unwrap_or(0);
     let bytes = std::fs::read(&scip)?;
-    let index = read_scip(&bytes).ok_or_else(|| anyhow::anyhow!("`{scip}` is no SCIP index"))?;
-    // Some tools write paths below the folder they were pointed at.
+    let index =
+        parse_scip(&bytes).ok_or_else(|| anyhow::anyhow!("`{scip}` is not a SCIP index"))?;
+    // Some indexers write paths relative to the folder they were started in.
     let prefix = given("--prefix").unwrap_or_default();
     let mut index = index;
     for it in &mut index {
         it.path.insert_str(0, &prefix);
     }
-    measure(Path::new(&repo), &index, samples);
+    measure_calls(Path::new(&repo), &index, samples);
     Ok(())
 }
 
-/// Reads a repository into a graph; the texts are needed to count columns.
-fn read(repo: &Path) -> (Graph, HashMap<String, Vec<u8>>) {
-    let walked = source::files(repo, &|it| language(it).is_some());
+/// Builds the graph of a repository; the texts are needed to convert columns.
+fn load_graph(repo: &Path) -> (SymbolGraph, HashMap<String, Vec<u8>>) {
+    let walked = source::walk_files(repo, &|it| language_of_path(it).is_some());
     let (mut changes, mut texts) = (Vec::new(), HashMap::new());
     for (path, _) in &walked.files {
-        let (Some(lang), Ok(text)) = (language(path), source::contents(repo, path)) else {
+        let (Some(lang), Ok(text)) = (language_of_path(path), source::read_source(repo, path))
+        else {
             continue;
         };
-        changes.push(Change::Put { path: path.clone(), facts: extract(lang, path, &text) });
+        changes
+            .push(GraphChange::Put { path: path.clone(), facts: extract_facts(lang, path, &text) });
         texts.insert(path.clone(), text);
     }
-    println!("{} files read, {} passed over", changes.len(), walked.passed.len());
-    let mut graph = Graph::default();
+    println!("{} files read, {} skipped", changes.len(), walked.skipped.len());
+    let mut graph = SymbolGraph::default();
     graph.update(changes, 2);
     (graph, texts)
 }
 
-fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
-    let (graph, texts) = read(repo);
-    let (mut sure, mut all, mut strict) = (Score::default(), Score::default(), Score::default());
-    let (mut guessed, mut overload) = (Score::default(), Score::default());
-    let mut shown = 0;
-    for (path, truth) in truth(index, &texts) {
-        let (Some(id), Some(text)) = (graph.id(&path), texts.get(&path)) else { continue };
+fn measure_calls(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
+    let (graph, texts) = load_graph(repo);
+    // `confident` leaves out guesses; `all` includes them; `strict` also expects symbols that are
+    // not callable.
+    let (mut confident, mut all, mut strict) =
+        (ResolutionScore::default(), ResolutionScore::default(), ResolutionScore::default());
+    let (mut unique_name, mut overload) = (ResolutionScore::default(), ResolutionScore::default());
+    let mut n_shown = 0;
+    for (path, targets) in expected_targets(index, &texts) {
+        let (Some(id), Some(text)) = (graph.file_id(&path), texts.get(&path)) else { continue };
         let lines: Vec<&[u8]> = text.split(|it| *it == b'\n').collect();
-        let calls = |it: &Site| matches!(it.kind, RefKind::Call | RefKind::New);
-        for site in graph.sites(id).into_iter().filter(calls) {
-            let at = (site.at.line, utf16(&lines, site.at.line, site.at.column));
+        let is_call = |it: &ResolvedReference| matches!(it.kind, RefKind::Call | RefKind::New);
+        for site in graph.resolve_references(id).into_iter().filter(is_call) {
+            let position = site.position;
+            let at = (position.line, to_utf16_column(&lines, position.line, position.column));
             let line = lines.get(at.0 as usize).copied().unwrap_or_default();
-            let said = truth.get(&at).map(|it| it.meant(&line[site.at.column as usize..]));
-            let bound = bound(&graph, &texts, &site, said.as_ref());
-            let by = |how: How| bound.as_ref().filter(|it| it.2 == how);
-            guessed.add(said.as_ref(), false, by(How::Unique));
-            overload.add(said.as_ref(), false, by(How::Overload));
-            let is_sure = |it: &&BoundTo| !matches!(it.2, How::Unique | How::Overload);
-            let sure_bound = bound.as_ref().filter(is_sure);
-            let own = said.as_ref().and_then(Truth::own);
-            let callable = own.is_some_and(|it| is_callable(&graph, &texts, it.0, it.1));
-            sure.add(said.as_ref(), callable, sure_bound);
-            all.add(said.as_ref(), callable, bound.as_ref());
-            strict.add(said.as_ref(), true, sure_bound);
-            let is_fine = match (&said, sure_bound) {
-                (Some(Truth::Local(Some(truly))), Some(it)) => it.1 == *truly,
-                (Some(_), Some(it)) => own == Some((it.0.as_str(), it.1)),
-                _ => !callable,
+            let name = &line[position.column as usize..];
+            // The index has positions in UTF-16, the graph in bytes.
+            let expected = targets.get(&at).map(|it| it.target_of_name(name));
+            let expected = expected.as_ref();
+            let resolved = resolved_target(&graph, &texts, &site, expected);
+            let by = |kind: ResolutionKind| resolved.as_ref().filter(|it| it.2 == kind);
+            unique_name.add(expected, false, by(ResolutionKind::Unique));
+            overload.add(expected, false, by(ResolutionKind::Overload));
+            let is_confident = |it: &&ResolvedTarget| {
+                !matches!(it.2, ResolutionKind::Unique | ResolutionKind::Overload)
             };
-            if !is_fine && shown < samples {
-                shown += 1;
+            let confident_target = resolved.as_ref().filter(is_confident);
+            let target = expected.and_then(ExpectedTarget::repository_target);
+            let is_callable = target.is_some_and(|it| is_callable_at(&graph, &texts, it.0, it.1));
+            confident.add(expected, is_callable, confident_target);
+            all.add(expected, is_callable, resolved.as_ref());
+            strict.add(expected, true, confident_target);
+            let is_right = match (expected, confident_target) {
+                (Some(ExpectedTarget::Local(Some(definition))), Some(it)) => it.1 == *definition,
+                (Some(_), Some(it)) => target == Some((it.0.as_str(), it.1)),
+                _ => !is_callable,
+            };
+            if !is_right && n_shown < samples {
+                n_shown += 1;
                 let line = String::from_utf8_lossy(line);
                 println!(
-                    "{path}:{}:{} → {sure_bound:?}, truly {own:?}: {}",
+                    "{path}:{}:{} → {confident_target:?}, expected {target:?}: {}",
                     at.0 + 1,
                     at.1 + 1,
                     line.trim()
@@ -174,62 +201,72 @@ fn measure(repo: &Path, index: &[ScipFile<'_>], samples: usize) {
             }
         }
     }
-    println!("{}", sure.line("functions, methods, types"));
-    println!("{}", strict.line("any symbol of the repository"));
-    println!("{}", all.line("with guesses"));
-    for (what, it) in [("lone methods", guessed), ("undecided overloads, the first", overload)] {
-        println!("{what}: {} right, {} wrong, {} not judged", it.right, it.wrong, it.unjudged);
+    println!("{}", confident.format_line("functions, methods, types"));
+    println!("{}", strict.format_line("any symbol of the repository"));
+    println!("{}", all.format_line("with guesses"));
+    for (label, score) in
+        [("methods of a unique name", unique_name), ("undecided overloads, the first", overload)]
+    {
+        let (right, wrong, unjudged) = (score.n_right, score.n_wrong, score.n_unjudged);
+        println!("{label}: {right} right, {wrong} wrong, {unjudged} not judged");
     }
 }
 
-/// Where we say a call leads: path, place and how that was found.
-type BoundTo = (String, At, How);
+/// Target of a call in the graph: path and position of the definition, and how it was resolved.
+type ResolvedTarget = (String, Utf16Position, ResolutionKind);
 
-fn bound(
-    graph: &Graph,
+fn resolved_target(
+    graph: &SymbolGraph,
     texts: &HashMap<String, Vec<u8>>,
-    site: &Site,
-    said: Option<&Truth>,
-) -> Option<BoundTo> {
-    let (def, how) = site.to?;
+    site: &ResolvedReference,
+    expected: Option<&ExpectedTarget>,
+) -> Option<ResolvedTarget> {
+    let (def, kind) = site.target?;
     let facts = graph.facts(def.file)?;
-    let it = &facts.defs[def.def as usize];
+    let definition = facts.def(def.def);
     let path = graph.path(def.file)?;
     let lines: Vec<&[u8]> = texts.get(path)?.split(|it| *it == b'\n').collect();
-    // What stands inside a function is local to most indexes.
-    let mut around = it.parent;
-    while let Some(parent) = around {
-        let parent = &facts.defs[parent as usize];
+    // Most indexers count definitions inside a function as local, so they are not judged.
+    let mut enclosing = definition.parent;
+    while let Some(parent) = enclosing {
+        let parent = &facts.defs[parent.index()];
         let is_inside = parent.kind.is_callable() || parent.kind == DefKind::Test;
-        if is_inside && !matches!(said, Some(Truth::Own(..))) {
+        if is_inside && !matches!(expected, Some(ExpectedTarget::Repository(..))) {
             return None;
         }
-        around = parent.parent;
+        enclosing = parent.parent;
     }
-    Some((path.to_owned(), (it.at.line, utf16(&lines, it.at.line, it.at.column)), how))
+    let position = definition.position;
+    let column = to_utf16_column(&lines, position.line, position.column);
+    Some((path.to_owned(), (position.line, column), kind))
 }
 
-/// Whether what is defined at a place is a function, a method or a class to us.
-fn is_callable(graph: &Graph, texts: &HashMap<String, Vec<u8>>, path: &str, at: At) -> bool {
-    let (Some(id), Some(text)) = (graph.id(path), texts.get(path)) else { return false };
+/// The graph has a function, method or class defined at a position.
+fn is_callable_at(
+    graph: &SymbolGraph,
+    texts: &HashMap<String, Vec<u8>>,
+    path: &str,
+    at: Utf16Position,
+) -> bool {
+    let (Some(id), Some(text)) = (graph.file_id(path), texts.get(path)) else { return false };
     let Some(facts) = graph.facts(id) else { return false };
     let lines = [text.split(|it| *it == b'\n').nth(at.0 as usize).unwrap_or_default()];
     facts.defs.iter().any(|it| {
-        it.at.line == at.0
-            && utf16(&lines, 0, it.at.column) == at.1
+        it.position.line == at.0
+            && to_utf16_column(&lines, 0, it.position.column) == at.1
             && (it.kind.is_callable()
                 || it.kind == DefKind::Class
-                || it.flags.has(Flags::CONSTRUCTOR))
+                || it.flags.has(DefFlags::CONSTRUCTOR))
     })
 }
 
-/// The index by place: what stands there, and where that is defined.
-fn truth(
+/// The targets of all references of the index, by file and position.
+fn expected_targets(
     index: &[ScipFile<'_>],
     texts: &HashMap<String, Vec<u8>>,
-) -> Vec<(String, HashMap<At, Truth>)> {
-    let mut defined: HashMap<&str, Vec<(&str, At)>> = HashMap::new();
-    let mut local: HashMap<(&str, &str), At> = HashMap::new();
+) -> Vec<(String, HashMap<Utf16Position, ExpectedTarget>)> {
+    let mut defined: HashMap<&str, Vec<(&str, Utf16Position)>> = HashMap::new();
+    let mut local: HashMap<(&str, &str), Utf16Position> = HashMap::new();
     for file in index {
         for it in
             file.occurrences.iter().filter(|it| it.is_definition && it.symbol.starts_with("local"))
@@ -243,20 +280,24 @@ fn truth(
         }
     }
     let mut by_file = Vec::new();
+    // Files that the index covers and the repository does not have are left out.
     for file in index.iter().filter(|it| texts.contains_key(&it.path)) {
-        let mut places: HashMap<At, Truth> = HashMap::new();
+        let mut places: HashMap<Utf16Position, ExpectedTarget> = HashMap::new();
         for it in file.occurrences.iter().filter(|it| !it.is_definition) {
-            let Some(said) = judge(it.symbol, &file.path, &defined) else { continue };
-            let said = match said {
-                Truth::Local(None) => {
-                    Truth::Local(local.get(&(file.path.as_str(), it.symbol)).copied())
+            let Some(target) = classify_symbol(it.symbol, &file.path, &defined) else { continue };
+            let target = match target {
+                ExpectedTarget::Local(None) => {
+                    ExpectedTarget::Local(local.get(&(file.path.as_str(), it.symbol)).copied())
                 }
                 other => other,
             };
-            let known = places.entry((it.line, it.column)).or_insert_with(|| said.clone());
-            let is_own = |it: &Truth| matches!(it, Truth::Own(..) | Truth::Constructor(..));
-            if is_own(&said) && !is_own(known) {
-                *known = said;
+            let known = places.entry((it.line, it.column)).or_insert_with(|| target.clone());
+            // Several symbols may be at one position; one of the repository wins.
+            let is_own = |it: &ExpectedTarget| {
+                matches!(it, ExpectedTarget::Repository(..) | ExpectedTarget::Constructor(..))
+            };
+            if is_own(&target) && !is_own(known) {
+                *known = target;
             }
         }
         by_file.push((file.path.clone(), places));
@@ -264,11 +305,17 @@ fn truth(
     by_file
 }
 
-/// What a symbol is, seen from a file. Several definitions are overloads, of which the first counts; but
-/// `rust-analyzer` gives one symbol to things of different programs, such as tests: the one of the same file
-/// is meant, if it is the only one there, else nothing is known.
-fn judge(symbol: &str, from: &str, defined: &HashMap<&str, Vec<(&str, At)>>) -> Option<Truth> {
+/// The target of a symbol as seen from a file. Several definitions are overloads, of which the
+/// first counts. But `rust-analyzer` gives one symbol to items of different programs, such as
+/// tests: then the only one in the same file counts, and without such a one the target is unknown
+/// (`None`).
+fn classify_symbol(
+    symbol: &str,
+    from: &str,
+    defined: &HashMap<&str, Vec<(&str, Utf16Position)>>,
+) -> Option<ExpectedTarget> {
     let find = |symbol: &str| match defined.get(symbol)?.as_slice() {
+        // Ambiguous: see above.
         many if many.len() > 1 && symbol.starts_with("rust-analyzer") => {
             let mut own = many.iter().filter(|it| it.0 == from);
             let only = own.next().filter(|_| own.next().is_none());
@@ -276,27 +323,33 @@ fn judge(symbol: &str, from: &str, defined: &HashMap<&str, Vec<(&str, At)>>) -> 
         }
         many => many.first().copied().map(Ok),
     };
+    // SCIP writes a parameter as `method().(name)`.
     let is_parameter = symbol.ends_with(')') && symbol.contains('(') && !symbol.ends_with("().");
     if symbol.starts_with("local") || is_parameter {
-        return Some(Truth::Local(find(symbol).and_then(Result::ok).map(|it| it.1)));
+        return Some(ExpectedTarget::Local(find(symbol).and_then(Result::ok).map(|it| it.1)));
     }
-    // `Self`, as what is implemented there; the type is not always in reach.
+    // `Self`: the symbol is the `impl` block, from which the type cannot always be derived.
     if symbol.ends_with(']') && symbol.contains("impl#[") {
         return None;
     }
     let class =
         symbol.strip_suffix("`<constructor>`().").or_else(|| symbol.strip_suffix("__init__()."));
-    let place = |it: (&str, At)| (it.0.to_owned(), it.1);
+    let place = |it: (&str, Utf16Position)| (it.0.to_owned(), it.1);
     match (class.and_then(find), find(symbol)) {
+        // Ambiguous symbols are not judged.
         (Some(Err(())), _) | (_, Some(Err(()))) => None,
-        (Some(Ok(class)), Some(Ok(own))) => Some(Truth::Constructor(place(class), place(own))),
-        (Some(Ok(it)), None) | (None, Some(Ok(it))) => Some(Truth::Own(it.0.to_owned(), it.1)),
-        (None, None) => Some(Truth::Foreign),
+        (Some(Ok(class)), Some(Ok(own))) => {
+            Some(ExpectedTarget::Constructor(place(class), place(own)))
+        }
+        (Some(Ok(it)), None) | (None, Some(Ok(it))) => {
+            Some(ExpectedTarget::Repository(it.0.to_owned(), it.1))
+        }
+        (None, None) => Some(ExpectedTarget::External),
     }
 }
 
-/// A column in bytes as one in UTF-16.
-fn utf16(lines: &[&[u8]], line: u32, column: u32) -> u32 {
+/// Converts a column in bytes to UTF-16 code units.
+fn to_utf16_column(lines: &[&[u8]], line: u32, column: u32) -> u32 {
     let line = lines.get(line as usize).copied().unwrap_or_default();
     let before = &line[..line.len().min(column as usize)];
     if before.is_ascii() {

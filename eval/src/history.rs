@@ -1,132 +1,154 @@
-//! The other files of a commit, from one of its files and its subject, with nothing but what came before.
+//! Prediction of the other files of a commit from one of its files and its subject, with earlier
+//! commits only.
 
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use graph::{History, Touched};
-use observe::{Modules, Past, Task, prefetch};
-use source::{Commit, Renames};
+use ::history::{CommitHistory, TouchedFile, file_couplings};
+use observe::{ModuleLookup, PredictionInputs, TaskDescription, rank_likely_files};
+use source::{LoggedCommit, RenameDetection};
 
-use crate::prefetch::from_commits;
+use crate::prefetch::commit_evidence;
 
-/// The last part of the history is asked about, and so many commits of it.
-const ASKED: usize = 5;
-const QUESTIONS: usize = 600;
-/// Commits of so many files are asked about.
-const FEWEST: usize = 2;
-const MOST: usize = 15;
+/// The last fifth of the history is held out for questions.
+const HELD_OUT_DIVISOR: usize = 5;
+/// Commits asked about, spread evenly over that part.
+const MAX_QUESTIONS: usize = 600;
+/// Size of the commits asked about.
+const MIN_COMMIT_FILES: usize = 2;
+const MAX_COMMIT_FILES: usize = 15;
 
-/// How often one of the first 5 and 10 was right, and the mean reciprocal rank of the first right one.
+/// Sums for the hit rates at 5 and 10 and the mean reciprocal rank.
 #[derive(Default)]
-struct Score {
-    n: f64,
-    at_5: f64,
-    at_10: f64,
-    reciprocal: f64,
+struct RankingScore {
+    n_questions: f64,
+    hits_at_5: f64,
+    hits_at_10: f64,
+    reciprocal_ranks: f64,
 }
 
-impl Score {
-    fn add(&mut self, ranked: &[String], wanted: &[&str]) {
-        let place = ranked.iter().position(|it| wanted.contains(&it.as_str()));
-        let within = |n: usize| f64::from(u8::from(place.is_some_and(|it| it < n)));
-        self.n += 1.0;
-        self.at_5 += within(5);
-        self.at_10 += within(10);
-        self.reciprocal += place.map_or(0.0, |it| 1.0 / (it as f64 + 1.0));
+impl RankingScore {
+    fn add_question(&mut self, ranked: &[String], wanted: &[&str]) {
+        // Any of the other files counts as a hit.
+        let rank = ranked.iter().position(|it| wanted.contains(&it.as_str()));
+        let within = |n: usize| f64::from(u8::from(rank.is_some_and(|it| it < n)));
+        self.n_questions += 1.0;
+        self.hits_at_5 += within(5);
+        self.hits_at_10 += within(10);
+        self.reciprocal_ranks += rank.map_or(0.0, |it| 1.0 / (it as f64 + 1.0));
     }
 
-    fn print(&self, name: &str) {
-        let share = |it: f64| it / self.n.max(1.0);
+    fn print_line(&self, name: &str) {
+        let share = |it: f64| it / self.n_questions.max(1.0);
         println!(
             "  {name:<28} hit@5 {:.2}  hit@10 {:.2}  mrr {:.2}",
-            share(self.at_5),
-            share(self.at_10),
-            share(self.reciprocal)
+            share(self.hits_at_5),
+            share(self.hits_at_10),
+            share(self.reciprocal_ranks)
         );
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "measuring time is what this is for")]
+#[expect(clippy::disallowed_methods, reason = "the benchmark measures time")]
 pub(crate) fn run(_: &Path) -> anyhow::Result<()> {
     let args: Vec<String> = std::env::args().collect();
     let repos =
         args.iter().enumerate().filter(|it| it.1 == "--repo").filter_map(|it| args.get(it.0 + 1));
     for repo in repos.map(PathBuf::from) {
-        let place = source::locate(&repo, None)?;
+        let place = source::locate_project(&repo, None)?;
         let started = Instant::now();
-        let mut commits: Vec<Commit> = Vec::new();
-        for renames in [Renames::Similar, Renames::Exact] {
+        let mut commits: Vec<LoggedCommit> = Vec::new();
+        // A partial clone lacks file contents, so only exact renames can be detected there.
+        for renames in [RenameDetection::Similar, RenameDetection::Exact] {
             commits.clear();
-            let whole = source::log(&place, None, 1_000_000, renames, &mut |it| {
+            let is_complete = source::read_commits(&place, None, 1_000_000, renames, &mut |it| {
                 commits.push(it);
                 true
             });
-            if whole != Some(false) {
+            if is_complete != Some(false) {
                 break;
             }
         }
         let read = started.elapsed();
-        let mut history = History::default();
-        for it in &commits {
-            take(&mut history, it);
+        let mut history = CommitHistory::default();
+        for commit in &commits {
+            add_commit(&mut history, commit);
         }
-        let n_ties: usize = history.ties(|_| true).values().map(|it| it.together.len()).sum();
+        let n_pairs: usize =
+            file_couplings(&history, |_| true).values().map(|it| it.partners.len()).sum();
         println!(
-            "{}: {} commits told in {:.1} s, {n_ties} ties found in {:.1} s more",
+            "{}: {} commits read in {:.1} s, {n_pairs} couplings computed in {:.1} s more",
             repo.display(),
             commits.len(),
             read.as_secs_f64(),
             started.elapsed().saturating_sub(read).as_secs_f64()
         );
-        ask(&commits);
+        ask_questions(&commits);
     }
     Ok(())
 }
 
-fn ask(commits: &[Commit]) {
-    let from = commits.len() - commits.len() / ASKED;
-    let is_asked = |it: &Commit| (FEWEST..=MOST).contains(&it.files.len());
-    let n_asked = commits[from..].iter().filter(|it| is_asked(it)).count();
-    let every = (n_asked / QUESTIONS).max(1);
-    let (mut tied, mut fused) = (Score::default(), Score::default());
-    let (mut history, mut nth) = (History::default(), 0);
+fn ask_questions(commits: &[LoggedCommit]) {
+    let first_held_out = commits.len() - commits.len() / HELD_OUT_DIVISOR;
+    let is_candidate =
+        |it: &LoggedCommit| (MIN_COMMIT_FILES..=MAX_COMMIT_FILES).contains(&it.files.len());
+    let n_candidates = commits[first_held_out..].iter().filter(|it| is_candidate(it)).count();
+    // Evenly spread instead of the first ones, which are close to the training part.
+    let every = (n_candidates / MAX_QUESTIONS).max(1);
+    let (mut coupled, mut fused) = (RankingScore::default(), RankingScore::default());
+    let (mut history, mut nth) = (CommitHistory::default(), 0);
     for (at, commit) in commits.iter().enumerate() {
-        if at >= from && is_asked(commit) {
+        if at >= first_held_out && is_candidate(commit) {
             nth += 1;
             if nth % every == 0 {
-                question(&history, commit, nth, &mut tied, &mut fused);
+                ask_question(&history, commit, nth, &mut coupled, &mut fused);
             }
         }
-        take(&mut history, commit);
+        // Added after the question: nothing is predicted from itself.
+        add_commit(&mut history, commit);
     }
-    tied.print("changed together");
-    fused.print("all that commits say");
+    coupled.print_line("co-change coupling");
+    fused.print_line("all evidence of commits");
 }
 
-/// One of the files is known, another for every question; one that is new has no past to ask.
-fn question(history: &History, commit: &Commit, nth: usize, tied: &mut Score, fused: &mut Score) {
-    let known: Vec<&str> =
+/// Asks about one commit. The given file changes with the number of the question; commits whose
+/// other files are all new are skipped, because no history can predict them.
+fn ask_question(
+    history: &CommitHistory,
+    commit: &LoggedCommit,
+    nth: usize,
+    coupled: &mut RankingScore,
+    fused: &mut RankingScore,
+) {
+    // A renamed file is known to the history under its old path.
+    let paths: Vec<&str> =
         commit.files.iter().map(|it| it.before.as_deref().unwrap_or(&it.path)).collect();
-    let first = known[nth % known.len()];
-    let wanted: Vec<&str> = known.iter().copied().filter(|it| *it != first).collect();
-    if wanted.iter().all(|it| history.file(it).is_none()) {
+    let first = paths[nth % paths.len()];
+    let wanted: Vec<&str> = paths.iter().copied().filter(|it| *it != first).collect();
+    if wanted.iter().all(|it| history.find_file(it).is_none()) {
         return;
     }
-    let task = Task { text: &commit.subject, first: Some(first) };
-    let said = from_commits(history, &task);
-    let ranked: Vec<String> = said.together.iter().map(|it| it.0.clone()).collect();
-    tied.add(&ranked, &wanted);
+    let task = TaskDescription { text: &commit.subject, first_file: Some(first) };
+    let evidence = commit_evidence(history, &task);
+    let ranked: Vec<String> = evidence.co_changed.iter().map(|it| it.0.clone()).collect();
+    coupled.add_question(&ranked, &wanted);
+    // The tree before the commit, as far as the history knows it.
     let tree: Vec<String> =
-        history.names().into_iter().filter(|it| it.is_current).map(|it| it.path).collect();
-    let past = Past { sessions: &[], commits: &said, tree: &tree, modules: &Modules::default() };
-    fused.add(&prefetch(&task, &past, 10), &wanted);
+        history.known_paths().into_iter().filter(|it| it.is_current).map(|it| it.path).collect();
+    let past = PredictionInputs {
+        sessions: &[],
+        commits: &evidence,
+        project_files: &tree,
+        modules: &ModuleLookup::default(),
+    };
+    fused.add_question(&rank_likely_files(&task, &past, 10), &wanted);
 }
 
-fn take(history: &mut History, commit: &Commit) {
-    let files: Vec<Touched<'_>> = commit
+fn add_commit(history: &mut CommitHistory, commit: &LoggedCommit) {
+    let files: Vec<TouchedFile<'_>> = commit
         .files
         .iter()
-        .map(|it| Touched { path: &it.path, before: it.before.as_deref(), is_new: it.is_new })
+        .map(|it| TouchedFile { path: &it.path, old_path: it.before.as_deref(), is_new: it.is_new })
         .collect();
-    history.take(commit.at, &commit.subject, &files);
+    history.add_commit(commit.at, &commit.subject, &files);
 }

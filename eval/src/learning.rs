@@ -1,19 +1,20 @@
-//! A project that learns from the transcripts of the data folder, through the product's own path.
+//! A project that learns from the transcripts of the data folder, through the engine.
 
 use std::path::PathBuf;
 
-use engine::{Config, Engine, Learned, Models};
+use engine::{Config, LearnedSession, ModelSet, Project};
 use model::Timestamp;
 
-use crate::transcripts::{self, Transcript};
+use crate::transcripts::{self, DataTranscript};
 
-pub(crate) struct Desk {
-    pub(crate) engine: Engine,
+/// A project in a temporary folder.
+pub(crate) struct LearningProject {
+    pub(crate) project: Project,
     sessions: PathBuf,
     _dir: tempfile::TempDir,
 }
 
-impl Desk {
+impl LearningProject {
     pub(crate) async fn new() -> anyhow::Result<Self> {
         let dir = tempfile::tempdir()?;
         let (project, sessions) = (dir.path().join("project"), dir.path().join("sessions"));
@@ -24,21 +25,25 @@ impl Desk {
             key: None,
             home: None,
             types: Vec::new(),
-            models: Models::built_in(),
-            random,
+            models: ModelSet::built_in(),
+            random: next_random_bytes,
         };
-        let engine = Engine::open(config, &project, Timestamp(1)).await?;
-        Ok(Self { engine, sessions, _dir: dir })
+        let project = Project::open(config, &project, Timestamp(1)).await?;
+        Ok(Self { project, sessions, _dir: dir })
     }
 
-    /// Learns a transcript as `waylore learn --from` does, at the moment it began.
-    pub(crate) async fn learn(&mut self, it: &Transcript) -> anyhow::Result<Option<Learned>> {
+    /// Learns a transcript as `waylore learn --from` does, at the time of its first event.
+    pub(crate) async fn learn_transcript(
+        &mut self,
+        it: &DataTranscript,
+    ) -> anyhow::Result<Option<LearnedSession>> {
         let path = self.sessions.join(format!("{}.jsonl", it.id.replace('/', "_")));
-        std::fs::write(&path, transcripts::bytes(it)?)?;
-        self.engine.set_now(it.start);
+        // The engine reads uncompressed files only.
+        std::fs::write(&path, transcripts::read_bytes(it)?)?;
+        self.project.set_now(it.start);
         let transcript = engine::Transcript { path: path.clone(), subagent: None, session: None };
-        let learned = match self.engine.read_transcript(&transcript)? {
-            Some(read) => self.engine.learn(&read.pad).await?,
+        let learned = match self.project.session_history().read_transcript(&transcript)? {
+            Some(read) => self.project.learner().learn_session(&read.pad).await?,
             None => None,
         };
         std::fs::remove_file(path)?;
@@ -46,11 +51,11 @@ impl Desk {
     }
 }
 
-/// Distinct bytes; which ones does not matter.
-fn random() -> [u8; 10] {
+/// Distinct bytes, the same in every run.
+fn next_random_bytes() -> [u8; 10] {
     use std::sync::atomic::{AtomicU64, Ordering};
     static NEXT: AtomicU64 = AtomicU64::new(1);
-    let mut res = [0; 10];
-    res[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
-    res
+    let mut bytes = [0; 10];
+    bytes[2..].copy_from_slice(&NEXT.fetch_add(1, Ordering::Relaxed).to_be_bytes());
+    bytes
 }

@@ -1,19 +1,14 @@
 //! Quality on public data: one subcommand per task, one file per task.
 //!
-//! The data is not part of the repository. Without it a task says so and succeeds, so that the
-//! program can run anywhere; a number is printed only when it was measured.
-#![expect(
-    clippy::print_stdout,
-    clippy::print_stderr,
-    reason = "a report is what this program is for"
-)]
+//! The data is not part of the repository. Without it a task reports that and succeeds, so the
+//! program runs anywhere; a number is printed only if it was measured.
+#![expect(clippy::print_stdout, clippy::print_stderr, reason = "the report is the output")]
 #![expect(clippy::cast_precision_loss, reason = "counts become shares and rates for people")]
 
 mod corpus;
 mod data;
 mod errors;
 mod graph;
-mod halves;
 mod history;
 mod learning;
 mod prefetch;
@@ -22,68 +17,70 @@ mod report;
 mod robustness;
 mod secrets;
 mod signals;
+mod split_half;
 mod transcripts;
 mod worth_reading;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-struct Task {
+/// A subcommand.
+struct EvalTask {
     name: &'static str,
-    about: &'static str,
+    description: &'static str,
     run: fn(&Path) -> anyhow::Result<()>,
 }
 
-/// Order is the order of the help text.
-const TASKS: &[Task] = &[
-    Task {
+/// In the order of the help text.
+const EVAL_TASKS: &[EvalTask] = &[
+    EvalTask {
         name: "secrets",
-        about: "find secrets in labelled snippets and in clean transcripts",
+        description: "find secrets in labelled snippets and in clean transcripts",
         run: secrets::run,
     },
-    Task {
+    EvalTask {
         name: "secrets-cold",
-        about: "time the first scan of a fresh process",
+        description: "time the first scan of a fresh process",
         run: secrets::run_cold,
     },
-    Task {
+    EvalTask {
         name: "recall",
-        about: "find the right memory: conversations, code, experience (--only TASK, --without STAGE,…, --ablate, --keep FOLDER)",
+        description: "find the right memory: conversations, code, experience (--only TASK, --without STAGE,…, --ablate, --keep FOLDER)",
         run: recall::run,
     },
-    Task {
+    EvalTask {
         name: "signals",
-        about: "facts and corrections in transcripts, against labels",
+        description: "facts and corrections in transcripts, against labels",
         run: signals::run,
     },
-    Task {
+    EvalTask {
         name: "errors",
-        about: "recurring errors covered by a short outlook at the start of a session",
+        description: "recurring errors covered by the short list of expected errors at the start of a session",
         run: errors::run,
     },
-    Task {
+    EvalTask {
         name: "prefetch",
-        about: "which files a session will touch, ranked before it begins",
+        description: "files a session will touch, ranked before it begins",
         run: prefetch::run,
     },
-    Task {
+    EvalTask {
         name: "worth-reading",
-        about: "learn from real sessions; every memory was read and tagged",
+        description: "learn from real sessions; every memory was read and tagged",
         run: worth_reading::run,
     },
-    Task {
+    EvalTask {
         name: "robustness",
-        about: "mutated transcripts are read: nothing fails, damage is counted",
+        description: "mutated transcripts: nothing fails, damaged lines are counted",
         run: robustness::run,
     },
-    Task {
+    EvalTask {
         name: "graph",
-        about: "who calls whom, against a precise index (--repo FOLDER --scip FILE, --prefix PATH, --show N)",
+        description: "call graph, against a precise index (--repo FOLDER --scip FILE, --prefix PATH, --show N)",
         run: graph::run,
     },
-    Task {
+    EvalTask {
         name: "history",
-        about: "the other files of a commit, from one of them and its subject (--repo FOLDER, may be given again)",
+        description: "the other files of a commit, from one of them and its subject (--repo FOLDER, repeatable)",
         run: history::run,
     },
 ];
@@ -91,10 +88,10 @@ const TASKS: &[Task] = &[
 fn main() -> ExitCode {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let name = args.first().map_or("", String::as_str);
-    let Some(task) = TASKS.iter().find(|it| it.name == name) else {
+    let Some(task) = EVAL_TASKS.iter().find(|it| it.name == name) else {
         eprintln!("usage: waylore-eval <task> --data <folder>");
-        for it in TASKS {
-            eprintln!("  {:<14} {}", it.name, it.about);
+        for task in EVAL_TASKS {
+            eprintln!("  {:<14} {}", task.name, task.description);
         }
         return ExitCode::from(2);
     };

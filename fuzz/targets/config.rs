@@ -1,57 +1,61 @@
-//! Settings of hosts: what was connected is connected once, and disconnecting takes out what connecting
-//! put in, and nothing else: to the byte where nobody wrote in between, in meaning where somebody did.
+//! Settings of hosts: connecting is idempotent, and disconnecting removes what connecting added and
+//! nothing else. The file is restored byte for byte if nothing changed it in between, otherwise in
+//! meaning.
 
-use agents::{HOSTS, Kept, SettingsFile, Setup, left};
+use agents::{HOSTS, HostSetup, SettingsBackup, SettingsFile, text_after_disconnect};
 
 pub(crate) fn run(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(data) else { return };
     for file in HOSTS.iter().flat_map(|it| it.files) {
-        comes_and_goes(file, text);
-        keeps_what_others_wrote(file, text);
+        round_trips(file, text);
+        keeps_other_settings(file, text);
     }
 }
 
 const PROGRAM: &str = "/usr/bin/waylore";
 const MOVED: &str = "/opt/waylore";
 
-const fn setup(program: &str) -> Setup<'_> {
-    Setup { program, version: Some((9, 9, 9)) }
+const fn setup(program: &str) -> HostSetup<'_> {
+    HostSetup { program, version: Some((9, 9, 9)) }
 }
 
-/// Connected, connected again from another place, disconnected: every byte is what it was.
-fn comes_and_goes(file: &SettingsFile, text: &str) {
-    let (mut now, mut kept) = (text.to_owned(), None);
+/// Connects, connects again with another path of the program, and disconnects: every byte is
+/// restored.
+fn round_trips(file: &SettingsFile, text: &str) {
+    let (mut now, mut backup) = (text.to_owned(), None);
     for program in [PROGRAM, MOVED, PROGRAM] {
-        let Ok(with) = (file.with)(&now, &setup(program)) else { return };
-        let twice = (file.with)(&with, &setup(program)).expect("what we wrote, we can read");
-        assert_eq!(twice, with, "{}: connecting twice connects once", file.kept);
+        let Ok(with) = (file.install)(&now, &setup(program)) else { return };
+        let twice =
+            (file.install)(&with, &setup(program)).expect("settings that we wrote can be read");
+        assert_eq!(twice, with, "{}: connecting twice connects once", file.backup_name);
         if with != now {
-            kept = Some(Kept::over(kept, Some(&now), &with));
+            backup = Some(SettingsBackup::update(backup, Some(&now), &with));
         }
         now = with;
     }
-    let after = left(file, &now, kept.as_ref()).expect("what we wrote, we can read");
-    if kept.is_some() {
-        assert_eq!(after.as_deref(), Some(text), "{}: back to the byte", file.kept);
+    let after = text_after_disconnect(file, &now, backup.as_ref())
+        .expect("settings that we wrote can be read");
+    if backup.is_some() {
+        assert_eq!(after.as_deref(), Some(text), "{}: back to the byte", file.backup_name);
     }
 }
 
-/// Without what was kept, as after somebody else has written the file.
-fn keeps_what_others_wrote(file: &SettingsFile, text: &str) {
-    let Ok(before) = (file.without)(text) else { return };
-    let again = (file.without)(&before).expect("what we wrote, we can read");
-    assert_eq!(again, before, "{}: taking out twice takes out once", file.kept);
-    let Ok(with) = (file.with)(&before, &setup(PROGRAM)) else { return };
-    let after = (file.without)(&with).expect("what we wrote, we can read");
-    // A file that was not there may keep what the host wants in every file of its own.
+/// Without a backup, as after another program has written the file.
+fn keeps_other_settings(file: &SettingsFile, text: &str) {
+    let Ok(before) = (file.uninstall)(text) else { return };
+    let again = (file.uninstall)(&before).expect("settings that we wrote can be read");
+    assert_eq!(again, before, "{}: taking out twice takes out once", file.backup_name);
+    let Ok(with) = (file.install)(&before, &setup(PROGRAM)) else { return };
+    let after = (file.uninstall)(&with).expect("settings that we wrote can be read");
+    // A new file may keep what the host requires in every file of its own.
     if !before.trim().is_empty() {
-        assert_eq!(meaning(&after), meaning(&before), "{}: {before}", file.kept);
+        assert_eq!(meaning(&after), meaning(&before), "{}: {before}", file.backup_name);
     }
-    assert!(!after.contains(PROGRAM) || before.contains(PROGRAM), "{}: {after}", file.kept);
+    assert!(!after.contains(PROGRAM) || before.contains(PROGRAM), "{}: {after}", file.backup_name);
 }
 
-/// What settings say, where they are JSON. A place for entries that is left empty goes, and counts for
-/// nothing.
+/// The value of JSON settings. Containers that become empty are removed, so empty ones do not
+/// count.
 fn meaning(text: &str) -> Option<serde_json::Value> {
     let mut value: serde_json::Value = serde_json::from_str(text).ok()?;
     let is_empty = |it: &serde_json::Value| it.as_object().is_some_and(serde_json::Map::is_empty);

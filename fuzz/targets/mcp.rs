@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 
 use model::Timestamp;
-use waylore_mcp::{Config, Opening, serve_lines};
+use waylore_mcp::{Config, OpenFuture, serve_lines};
 
 #[derive(Clone, Default)]
 struct Answers(Arc<Mutex<Vec<u8>>>);
@@ -22,7 +22,7 @@ impl Write for Answers {
 }
 
 /// There is no project: what matters here comes before the engine.
-fn nowhere(_: PathBuf) -> Opening {
+fn nowhere(_: PathBuf) -> OpenFuture {
     Box::pin(async { Err("there is no project".to_owned()) })
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn run(data: &[u8]) {
         now: || Timestamp(1_700_000_000_000),
         random: || [7; 10],
         folder: None,
-        cwd: PathBuf::from("/"),
+        current_dir: PathBuf::from("/"),
         host_session: None,
     };
     let answers = Answers::default();

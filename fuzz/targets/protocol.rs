@@ -1,20 +1,22 @@
 //! A line on the daemon's socket: read or refused, and an event that was read says the same when it is
 //! written down and read again.
 
-use model::Envelope;
-use serve::wire::{self, Message};
+use model::EventEnvelope;
+use serve::wire::{self, WireMessage};
 
 pub(crate) fn run(data: &[u8]) {
     for line in String::from_utf8_lossy(data).lines().take(64) {
-        match wire::read(line) {
-            Ok(Message::Event(event)) => {
-                let written = event.line();
-                let again = Envelope::read(&written).expect("what we write, we can read");
-                assert_eq!(again.line(), written);
+        match wire::parse_line(line) {
+            Ok(WireMessage::Event(event)) => {
+                let written = event.to_line();
+                let again =
+                    EventEnvelope::parse_line(&written).expect("what we write, we can read");
+                assert_eq!(again.to_line(), written);
             }
-            Ok(Message::Request { id, line, .. }) => {
+            Ok(WireMessage::Request { id, body, .. }) => {
                 assert!(id.is_number() || id.is_string());
-                asks(line);
+                let _ = body.hook_request();
+                asks(body.line);
             }
             Err(wrong) => {
                 let of = wrong.of.as_ref().map(|it| (it.0, &it.1));
@@ -28,11 +30,10 @@ pub(crate) fn run(data: &[u8]) {
 
 /// Every request reads what it needs from the line, or says that it cannot.
 fn asks(line: &str) {
-    let _ = serde_json::from_str::<wire::About>(line);
-    let _ = serde_json::from_str::<wire::HookAsk<'_>>(line);
-    let _ = serde_json::from_str::<wire::StepAsk>(line);
-    let _ = serde_json::from_str::<wire::ContextAsk>(line);
-    let _ = serde_json::from_str::<wire::SearchAsk>(line);
-    let _ = serde_json::from_str::<wire::FinishAsk>(line);
-    let _ = serde_json::from_str::<wire::ValidateAsk>(line);
+    let _ = serde_json::from_str::<wire::ProjectSelector>(line);
+    let _ = serde_json::from_str::<wire::StepContextRequest>(line);
+    let _ = serde_json::from_str::<wire::ContextRequestBody>(line);
+    let _ = serde_json::from_str::<wire::SearchRequest>(line);
+    let _ = serde_json::from_str::<wire::FinishRequest>(line);
+    let _ = serde_json::from_str::<wire::ValidateRequest>(line);
 }

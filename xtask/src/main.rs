@@ -33,7 +33,11 @@ fn main() -> anyhow::Result<ExitCode> {
 }
 
 fn tidy(root: &Path) -> anyhow::Result<ExitCode> {
-    Ok(report("tidy", &tidy::check(&tree::read(root)?, &tree::metadata(root)?)))
+    let tree = tree::read(root)?;
+    for it in tidy::language::measure(&tree) {
+        println!("{:36} {:6.1}   goal {}", it.name, it.value, it.goal);
+    }
+    Ok(report("tidy", &tidy::check(&tree, &tree::metadata(root)?)))
 }
 
 fn deny(root: &Path) -> anyhow::Result<ExitCode> {

@@ -1,13 +1,15 @@
-//! The house rules a machine can check. Each names the place and what to do about it.
+//! Project rules that a machine can check. Each finding names the place and the remedy.
 //!
-//! What clippy, rustfmt or the compiler can say is left to them.
+//! What clippy, rustfmt or the compiler check is left to them.
 
 mod blank;
 mod code;
+mod crates;
+pub(crate) mod language;
 mod names;
+mod outline;
 mod places;
 mod reference;
-mod rooms;
 mod sizes;
 
 use std::fmt;
@@ -23,7 +25,7 @@ pub(crate) struct Problem {
     /// Counted from 1.
     pub(crate) line: usize,
     pub(crate) what: String,
-    /// What to do about it.
+    /// The change that resolves it.
     pub(crate) remedy: &'static str,
     pub(crate) grade: Grade,
 }
@@ -38,11 +40,12 @@ pub(crate) enum Grade {
 type Rule = fn(&mut Vec<Problem>, &Tree);
 
 /// Order is the order of the report; rules never see one another's findings.
-const RULES: &[Rule] = &[sizes::check, code::check, names::check, places::check, reference::check];
+const RULES: &[Rule] =
+    &[sizes::check, code::check, language::check, names::check, places::check, reference::check];
 
 pub(crate) fn check(tree: &Tree, metadata: &Value) -> Vec<Problem> {
     let mut acc = Vec::new();
-    rooms::check(&mut acc, tree, metadata);
+    crates::check(&mut acc, tree, metadata);
     for rule in RULES {
         rule(&mut acc, tree);
     }
@@ -68,7 +71,7 @@ impl fmt::Display for Problem {
     }
 }
 
-/// Sample sources and recorded data: written to be read by tests, not by the rules.
+/// Sample sources and recorded data, which the rules ignore.
 fn is_fixture(path: &str) -> bool {
     path.split('/').any(|it| matches!(it, "fixtures" | "testdata" | "corpus"))
 }
@@ -81,7 +84,7 @@ mod testing {
 
     use super::{Problem, Rule};
 
-    /// What `rule` says about these files in a checkout at `/srv/checkout/waylore`, one problem a line.
+    /// The findings of `rule` for these files in a checkout at `/srv/checkout/waylore`, one problem a line.
     pub(super) fn problems(rule: Rule, files: &[(&str, &str)]) -> String {
         let file = |it: &(&str, &str)| File { path: it.0.to_owned(), text: it.1.to_owned() };
         let tree = Tree {

@@ -1,6 +1,7 @@
-//! The limit: reading files and parsing them, and nothing else.
+//! Baseline of indexing: reading and parsing the files only.
 //!
-//! In a process of its own, where tree-sitter is as it comes: an index gives it other memory.
+//! It runs in a process of its own with tree-sitter's own allocator, because indexing installs
+//! another.
 
 use std::cell::RefCell;
 use std::path::{Path, PathBuf};
@@ -9,48 +10,54 @@ use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use anyhow::Context as _;
-use graph::{Lang, language};
+use graph::{SourceLanguage, language_of_path};
 use tree_sitter::Parser;
 
-use super::ground::processor;
-use crate::table::Row;
+use super::indexed_copy::processor_time;
+use crate::table::BenchRow;
 
-/// What parsing everything below a folder costs, and how many bytes that is.
-pub(super) fn parsed_apart(root: &Path, threads: usize) -> anyhow::Result<(Duration, u64)> {
+/// Processor time of parsing all files below a folder, and their bytes.
+pub(super) fn parse_in_child_process(
+    root: &Path,
+    threads: usize,
+) -> anyhow::Result<(Duration, u64)> {
     let child = Command::new(std::env::current_exe()?)
         .args(["graph-parsing", &threads.to_string()])
         .arg(root)
         .output()?;
-    let said = String::from_utf8(child.stdout)?;
-    let mut numbers = said.split_whitespace().filter_map(|it| it.parse::<u64>().ok());
-    let (took, n_bytes) = numbers.next().zip(numbers.next()).context("parsing says no figures")?;
+    let output = String::from_utf8(child.stdout)?;
+    let mut numbers = output.split_whitespace().filter_map(|it| it.parse::<u64>().ok());
+    let (took, n_bytes) =
+        numbers.next().zip(numbers.next()).context("the parsing process printed no numbers")?;
     Ok((Duration::from_nanos(took), n_bytes))
 }
 
-/// The other side: `waylore-bench graph-parsing THREADS FOLDER`.
-pub(crate) fn run() -> anyhow::Result<Vec<Row>> {
+/// The child process: `waylore-bench graph-parsing THREADS FOLDER`.
+pub(crate) fn run() -> anyhow::Result<Vec<BenchRow>> {
     let mut args = std::env::args().skip_while(|it| it != "graph-parsing").skip(1);
-    let (threads, root) = args.next().zip(args.next()).context("name threads and a folder")?;
+    let (threads, root) =
+        args.next().zip(args.next()).context("usage: graph-parsing THREADS FOLDER")?;
     let (threads, root) = (threads.parse()?, PathBuf::from(root));
-    let is_code = |it: &str| language(it).is_some();
-    let of_path = |it: (String, _)| language(&it.0).map(|lang| (it.0, lang));
+    let is_code = |it: &str| language_of_path(it).is_some();
+    let of_path = |it: (String, _)| language_of_path(&it.0).map(|lang| (it.0, lang));
     let files: Vec<_> =
-        source::files(&root, &is_code).files.into_iter().filter_map(of_path).collect();
-    let (start, before) = (Instant::now(), processor());
+        source::walk_files(&root, &is_code).files.into_iter().filter_map(of_path).collect();
+    let (start, before) = (Instant::now(), processor_time());
     let n_bytes = parse_all(&root, &files, threads);
-    let used = processor().zip(before).map(|it| it.0.saturating_sub(it.1));
+    let used = processor_time().zip(before).map(|it| it.0.saturating_sub(it.1));
     println!("{} {n_bytes}", used.unwrap_or_else(|| start.elapsed()).as_nanos());
     Ok(Vec::new())
 }
 
-/// Reads and parses all files on so many threads; says how many bytes.
-fn parse_all(root: &Path, files: &[(String, Lang)], threads: usize) -> u64 {
+/// Reads and parses all files on several threads; returns their bytes.
+fn parse_all(root: &Path, files: &[(String, SourceLanguage)], threads: usize) -> u64 {
     let (next, n_bytes) = (AtomicUsize::new(0), AtomicU64::new(0));
     let work = || {
+        // Threads take the next file from a counter: large files do not hold up a fixed share.
         while let Some((path, lang)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
             let Ok(bytes) = std::fs::read(root.join(path)) else { continue };
             n_bytes.fetch_add(bytes.len() as u64, Ordering::Relaxed);
-            parse(*lang, &bytes);
+            parse_file(*lang, &bytes);
         }
     };
     std::thread::scope(|scope| {
@@ -61,7 +68,8 @@ fn parse_all(root: &Path, files: &[(String, Lang)], threads: usize) -> u64 {
     n_bytes.into_inner()
 }
 
-fn parse(lang: Lang, bytes: &[u8]) {
+fn parse_file(lang: SourceLanguage, bytes: &[u8]) {
+    // One parser per thread: creating one per file would cost more than parsing small files.
     thread_local!(static PARSER: RefCell<Parser> = RefCell::new(Parser::new()));
     PARSER.with_borrow_mut(|parser| {
         if lang.grammar().is_some_and(|it| parser.set_language(&it).is_ok()) {

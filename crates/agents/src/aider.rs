@@ -1,83 +1,82 @@
-//! aider: Markdown where `####` is the person, `>` the program and the rest the model.
+//! Reads the Markdown history of aider: `####` lines are the user, `>` lines the program, the rest
+//! the model.
 
 use model::Tool;
 use serde_json::json;
 
-use crate::log::Log;
-use crate::time::iso;
+use crate::event_log::{CallOutcome, EventLog};
+use crate::time::parse_iso;
 
+/// The turn being read; one of the two texts is empty.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    asked: String,
-    said: String,
+pub(crate) struct AiderState {
+    prompt: String,
+    reply: String,
     n_calls: u64,
 }
 
-const MAX_TURN: usize = 64 << 10;
+/// Longest prompt or reply stored, in bytes.
+const MAX_TURN_BYTES: usize = 64 << 10;
 
-pub(crate) fn line(log: &mut Log, state: &mut State, line: &str) {
+pub(crate) fn read_line(log: &mut EventLog, state: &mut AiderState, line: &str) {
     if let Some(at) = line.strip_prefix("# aider chat started at ") {
         finish(log, state);
-        log.at(iso(at.trim()));
-        log.start(None, None, "");
-    } else if let Some(asked) = line.strip_prefix("#### ") {
-        say(log, state);
-        push(&mut state.asked, asked);
+        log.set_time(parse_iso(at.trim()));
+        log.start_session(None, None, "");
+    } else if let Some(prompt) = line.strip_prefix("#### ") {
+        flush_reply(log, state);
+        append_line(&mut state.prompt, prompt);
     } else if let Some(note) = line.strip_prefix("> ") {
+        // A note of the program ends the turn of either speaker.
         finish(log, state);
-        program(log, state, note.trim());
+        read_program_note(log, state, note.trim());
     } else {
-        hear(log, state);
-        push(&mut state.said, line);
+        flush_prompt(log, state);
+        append_line(&mut state.reply, line);
     }
 }
 
-pub(crate) fn finish(log: &mut Log, state: &mut State) {
-    hear(log, state);
-    say(log, state);
+pub(crate) fn finish(log: &mut EventLog, state: &mut AiderState) {
+    flush_prompt(log, state);
+    flush_reply(log, state);
 }
 
-/// What the program says it did: applied an edit, added a file, ran a command.
-fn program(log: &mut Log, state: &mut State, note: &str) {
-    let mut act = |tool: Tool, input| {
+/// Reads a note of the program: it applied an edit, added a file or ran a command.
+fn read_program_note(log: &mut EventLog, state: &mut AiderState, note: &str) {
+    let mut push_done = |tool: Tool, input| {
         state.n_calls += 1;
         let id = format!("call:{}", state.n_calls);
-        log.call_tool(&id, tool, &input);
-        log.answer(&id, true, false, note);
+        log.push_tool_call(&id, tool, &input);
+        log.push_result(&id, CallOutcome::Ok, note);
     };
     if let Some(path) = note.strip_prefix("Applied edit to ") {
-        act(Tool::Edit, json!({ "path": path }));
+        push_done(Tool::Edit, json!({ "path": path }));
     } else if let Some(path) =
         note.strip_prefix("Added ").and_then(|it| it.split(" to the chat").next())
     {
+        // Other notes begin with `Added`, too; only files added to the chat are shown to the model.
         if note.contains(" to the chat") {
-            act(Tool::Read, json!({ "path": path }));
+            push_done(Tool::Read, json!({ "path": path }));
         }
     } else if let Some(command) = note.strip_prefix("Running ") {
-        act(Tool::Shell, json!({ "command": command }));
+        push_done(Tool::Shell, json!({ "command": command }));
     } else {
-        log.counts.ignored += 1;
+        log.counts.n_ignored += 1;
     }
 }
 
-fn hear(log: &mut Log, state: &mut State) {
-    let asked = std::mem::take(&mut state.asked);
-    log_if_started(log, &asked, |log, text| log.hear("", text, false));
+fn flush_prompt(log: &mut EventLog, state: &mut AiderState) {
+    let prompt = std::mem::take(&mut state.prompt);
+    log.push_user_message("", prompt.trim());
 }
 
-fn say(log: &mut Log, state: &mut State) {
-    let said = std::mem::take(&mut state.said);
-    log_if_started(log, &said, |log, text| log.say("", text));
+fn flush_reply(log: &mut EventLog, state: &mut AiderState) {
+    let reply = std::mem::take(&mut state.reply);
+    log.push_reasoning("", reply.trim());
 }
 
-fn log_if_started(log: &mut Log, text: &str, what: fn(&mut Log, &str)) {
-    if !text.trim().is_empty() {
-        what(log, text.trim());
-    }
-}
-
-fn push(acc: &mut String, line: &str) {
-    if acc.len() + line.len() < MAX_TURN {
+fn append_line(acc: &mut String, line: &str) {
+    if acc.len() + line.len() < MAX_TURN_BYTES {
         acc.push_str(line.trim_end());
         acc.push('\n');
     }

@@ -1,31 +1,33 @@
-//! Claude Code: one JSON record a line, one record per content block.
+//! Reads transcripts of Claude Code: one JSON record per line, one record per content block.
 //!
-//! Results are user records; a subagent's records lie in a file of their own, in older versions among
-//! the others and marked as a sidechain, which is then another session's work and left out.
+//! Tool results are user records. A subagent has a file of its own; older versions wrote its
+//! records into the parent's file, marked as a sidechain. Those are skipped there, because they
+//! belong to another session.
 
-use model::{Compaction, Event, TokenUsage};
+use model::{ContextCompaction, Event, TokenUsage};
 use serde_json::Value;
 
-use crate::log::Log;
-use crate::{answer, parse_time};
+use crate::event_log::{CallOutcome, EventLog};
+use crate::{parse_time, tool_output};
 
 #[derive(Debug)]
-pub(crate) struct State {
+pub(crate) struct ClaudeCodeState {
+    /// Set when the file is that of a subagent.
     subagent: Option<String>,
     just_compacted: bool,
 }
 
-impl State {
+impl ClaudeCodeState {
     pub(crate) const fn new(subagent: Option<String>) -> Self {
         Self { subagent, just_compacted: false }
     }
 }
 
-/// What the host answers in place of a result when a person refused the call.
-const REJECTED: &str = "doesn't want to proceed";
-const INTERRUPTED: &str = "[Request interrupted";
-/// Beginnings of user records that no person wrote.
-const NOT_SAID: &[&str] = &[
+/// Part of the result of a call that the user rejected.
+const REJECTED_PHRASE: &str = "doesn't want to proceed";
+const INTERRUPT_PREFIX: &str = "[Request interrupted";
+/// Beginnings of user records that the host wrote, not the user.
+const HOST_NOTICE_PREFIXES: &[&str] = &[
     "<command-",
     "<local-command",
     "<bash-",
@@ -35,17 +37,20 @@ const NOT_SAID: &[&str] = &[
     "This session is being continued",
 ];
 
-pub(crate) fn record(log: &mut Log, state: &mut State, record: &Value) {
-    log.at(parse_time(&record["timestamp"]));
+pub(crate) fn read_record(log: &mut EventLog, state: &mut ClaudeCodeState, record: &Value) {
+    log.set_time(parse_time(&record["timestamp"]));
+    // The first records (summaries, snapshots) have no working directory, which paths are relative
+    // to.
     if !log.has_started() {
         let Some(cwd) = record["cwd"].as_str() else {
-            log.counts.ignored += 1;
+            log.counts.n_ignored += 1;
             return;
         };
         let agent = state.subagent.clone();
-        log.start(record["sessionId"].as_str(), agent.as_deref(), cwd);
+        log.start_session(record["sessionId"].as_str(), agent.as_deref(), cwd);
     }
     let flag = |name: &str| record[name] == true;
+    // Meta records are texts of the host that its own screen hides.
     if (flag("isSidechain") && state.subagent.is_none()) || flag("isMeta") {
         return;
     }
@@ -54,79 +59,86 @@ pub(crate) fn record(log: &mut Log, state: &mut State, record: &Value) {
     }
     let id = record["uuid"].as_str().unwrap_or_default();
     match record["type"].as_str().unwrap_or_default() {
-        "system" if record["subtype"] == "compact_boundary" => compact(log, state, id),
-        "user" if flag("isCompactSummary") => compact(log, state, id),
-        "user" => user(log, state, id, &record["message"]["content"]),
-        "assistant" => assistant(log, state, id, &record["message"]),
-        _ => log.counts.ignored += 1,
+        "system" if record["subtype"] == "compact_boundary" => push_compaction(log, state, id),
+        "user" if flag("isCompactSummary") => push_compaction(log, state, id),
+        "user" => read_user(log, state, id, &record["message"]["content"]),
+        "assistant" => read_assistant(log, state, id, &record["message"]),
+        _ => log.counts.n_ignored += 1,
     }
 }
 
-/// A boundary and its summary are two records of one compaction.
-fn compact(log: &mut Log, state: &mut State, id: &str) {
+/// The boundary and the summary of one compaction are two records; the second is skipped.
+fn push_compaction(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str) {
     if !std::mem::replace(&mut state.just_compacted, true) {
-        log.push(id, Event::Compaction(Compaction {}));
+        log.push_event(id, Event::Compaction(ContextCompaction {}));
     }
 }
 
-fn user(log: &mut Log, state: &mut State, id: &str, content: &Value) {
+fn read_user(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str, content: &Value) {
     state.just_compacted = false;
     if let Some(text) = content.as_str() {
-        hear(log, id, text);
+        push_user_text(log, id, text);
         return;
     }
     for (nth, block) in content.as_array().into_iter().flatten().enumerate() {
-        let id = numbered(id, nth);
+        let id = block_id(id, nth);
         match block["type"].as_str().unwrap_or_default() {
-            "text" => hear(log, &id, block["text"].as_str().unwrap_or_default()),
+            "text" => push_user_text(log, &id, block["text"].as_str().unwrap_or_default()),
             "tool_result" => {
-                let text = answer::text(&block["content"]);
-                let ok = block["is_error"] != true;
-                let call = block["tool_use_id"].as_str().unwrap_or_default();
-                log.answer(call, ok, !ok && text.contains(REJECTED), &text);
+                let text = tool_output::extract_text(&block["content"]);
+                let is_error = block["is_error"] == true;
+                let outcome = if is_error && text.contains(REJECTED_PHRASE) {
+                    CallOutcome::Rejected
+                } else {
+                    CallOutcome::from_success(!is_error)
+                };
+                log.push_result(block["tool_use_id"].as_str().unwrap_or_default(), outcome, &text);
             }
-            _ => log.counts.ignored += 1,
+            _ => log.counts.n_ignored += 1,
         }
     }
 }
 
-fn hear(log: &mut Log, id: &str, text: &str) {
-    let interrupts = text.starts_with(INTERRUPTED);
-    if interrupts || is_said(text) {
-        log.hear(id, text, interrupts);
+fn push_user_text(log: &mut EventLog, id: &str, text: &str) {
+    if text.starts_with(INTERRUPT_PREFIX) {
+        log.push_interrupt(id, text);
+    } else if is_user_written(text) {
+        log.push_user_message(id, text);
     }
 }
 
-/// Whether a person wrote it: hosts put their own notices where prompts stand.
-pub(crate) fn is_said(text: &str) -> bool {
-    !NOT_SAID.iter().any(|it| text.trim_start().starts_with(it))
+/// True if the user wrote a text; the host puts its own notices into user records, too.
+pub(crate) fn is_user_written(text: &str) -> bool {
+    !HOST_NOTICE_PREFIXES.iter().any(|it| text.trim_start().starts_with(it))
 }
 
-fn assistant(log: &mut Log, state: &mut State, id: &str, message: &Value) {
+fn read_assistant(log: &mut EventLog, state: &mut ClaudeCodeState, id: &str, message: &Value) {
     state.just_compacted = false;
     let usage = &message["usage"];
     if usage.is_object() {
         let tokens = |name: &str| usage[name].as_u64().unwrap_or(0);
         let cached = tokens("cache_read_input_tokens");
+        // The host reports the three kinds of input tokens separately; our `input` is their sum.
         let input = tokens("input_tokens") + tokens("cache_creation_input_tokens") + cached;
+        // All records of one model call share the id of its message.
         let step = message["id"].as_str().unwrap_or(id);
-        log.usage(step, TokenUsage { input, output: tokens("output_tokens"), cached });
+        log.record_usage(step, TokenUsage { input, output: tokens("output_tokens"), cached });
     }
     for (nth, block) in message["content"].as_array().into_iter().flatten().enumerate() {
-        let id = numbered(id, nth);
+        let id = block_id(id, nth);
         match block["type"].as_str().unwrap_or_default() {
-            "text" => log.say(&id, block["text"].as_str().unwrap_or_default()),
-            "thinking" => log.say(&id, block["thinking"].as_str().unwrap_or_default()),
+            "text" => log.push_reasoning(&id, block["text"].as_str().unwrap_or_default()),
+            "thinking" => log.push_reasoning(&id, block["thinking"].as_str().unwrap_or_default()),
             "tool_use" => {
                 let name = block["name"].as_str().unwrap_or_default();
-                log.call(block["id"].as_str().unwrap_or_default(), name, &block["input"]);
+                log.push_call(block["id"].as_str().unwrap_or_default(), name, &block["input"]);
             }
-            _ => log.counts.ignored += 1,
+            _ => log.counts.n_ignored += 1,
         }
     }
 }
 
-/// The first block has the record's own id.
-fn numbered(id: &str, nth: usize) -> String {
+/// Id of a content block: the record's own for the first one, numbered for the others.
+fn block_id(id: &str, nth: usize) -> String {
     if nth == 0 || id.is_empty() { id.to_owned() } else { format!("{id}#{nth}") }
 }

@@ -1,55 +1,65 @@
-//! Copilot CLI: `{type, data, id, timestamp}`, one a line. A failing command is a success to it; the
-//! exit code stands in the text.
+//! Reads transcripts of GitHub Copilot CLI: one `{type, data, id, timestamp}` per line. The host
+//! reports a failed command as a success; the exit code is part of the output text.
 
-use model::{Compaction, Event};
+use model::{ContextCompaction, Event};
 use serde_json::Value;
 
-use crate::log::Log;
-use crate::{answer, parse_time};
+use crate::event_log::{CallOutcome, EventLog};
+use crate::{parse_time, tool_output};
 
-pub(crate) fn record(log: &mut Log, record: &Value) {
-    log.at(parse_time(&record["timestamp"]));
+pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
+    log.set_time(parse_time(&record["timestamp"]));
     let data = &record["data"];
     let id = record["id"].as_str().unwrap_or_default();
     let text = |name: &str| data[name].as_str().unwrap_or_default();
     match record["type"].as_str().unwrap_or_default() {
         "session.start" | "session.resume" => {
+            // Paths are relative to the repository, not to the folder that the host was started in.
             let context = &data["context"];
             let cwd = context["gitRoot"].as_str().or(context["cwd"].as_str()).unwrap_or_default();
-            log.start(data["sessionId"].as_str(), None, cwd);
+            log.start_session(data["sessionId"].as_str(), None, cwd);
         }
-        "user.message" => log.hear(id, text("content"), false),
+        "user.message" => log.push_user_message(id, text("content")),
         "assistant.message" => {
-            log.say(id, text("reasoningText"));
-            log.say(&format!("{id}#1"), text("content"));
+            log.push_reasoning(id, text("reasoningText"));
+            log.push_reasoning(&format!("{id}#1"), text("content"));
         }
         "tool.execution_start" => {
-            log.call(text("toolCallId"), text("toolName"), &data["arguments"]);
+            log.push_call(text("toolCallId"), text("toolName"), &data["arguments"]);
         }
-        "tool.execution_complete" => complete(log, data),
-        "abort" => log.hear(id, "", true),
-        "session.compaction_complete" => log.push(id, Event::Compaction(Compaction {})),
-        _ => log.counts.ignored += 1,
+        "tool.execution_complete" => read_completion(log, data),
+        "abort" => log.push_interrupt(id, ""),
+        "session.compaction_complete" => {
+            log.push_event(id, Event::Compaction(ContextCompaction {}))
+        }
+        _ => log.counts.n_ignored += 1,
     }
 }
 
-fn complete(log: &mut Log, data: &Value) {
+fn read_completion(log: &mut EventLog, data: &Value) {
     let success = data["success"] == true;
-    let said = if success { &data["result"] } else { &data["error"] };
-    let message = said["message"].as_str().map(str::to_owned);
-    let text = message.unwrap_or_else(|| answer::text(said));
-    let text = without_guidance(&text);
-    let rejected = !success && text.to_lowercase().contains("denied");
-    let ok = success && answer::exit_code(text).unwrap_or(0) == 0;
-    log.answer(data["toolCallId"].as_str().unwrap_or_default(), ok, rejected, text);
+    let result = if success { &data["result"] } else { &data["error"] };
+    let message = result["message"].as_str().map(str::to_owned);
+    let text = message.unwrap_or_else(|| tool_output::extract_text(result));
+    let text = strip_hook_guidance(&text);
+    // A command that ran and failed is a success to the host.
+    let outcome = if success {
+        CallOutcome::from_success(tool_output::find_exit_code(text).unwrap_or(0) == 0)
+    } else if text.to_lowercase().contains("denied") {
+        CallOutcome::Rejected
+    } else {
+        CallOutcome::Failed
+    };
+    log.push_result(data["toolCallId"].as_str().unwrap_or_default(), outcome, text);
 }
 
-/// An answer without what hooks added to it, and without the words with which the host begins that.
-fn without_guidance(text: &str) -> &str {
-    const BEGINS: (&str, &str) = ("\n\nTool \"", "Additional guidance from postToolUse hooks:");
-    let guidance = text.find(BEGINS.1);
-    let begins = guidance.and_then(|it| text[..it].rfind(BEGINS.0));
-    begins.map_or(text, |it| &text[..it])
+/// A result without the context that hooks added to it and the sentence that introduces it.
+fn strip_hook_guidance(text: &str) -> &str {
+    const SENTENCE_START: &str = "\n\nTool \"";
+    const SENTENCE_END: &str = "Additional guidance from postToolUse hooks:";
+    let guidance = text.find(SENTENCE_END);
+    let start = guidance.and_then(|it| text[..it].rfind(SENTENCE_START));
+    start.map_or(text, |it| &text[..it])
 }
 
 #[cfg(test)]
@@ -57,11 +67,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_hooks_said_is_no_answer_of_a_tool() {
-        let said = "boom\n<shellId: 0 completed with exit code 3>";
+    fn context_of_hooks_is_no_tool_output() {
+        let output = "boom\n<shellId: 0 completed with exit code 3>";
         let with = format!(
-            "{said}\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\n<waylore-notes>\nexit code 0\n</waylore-notes>"
+            "{output}\n\nTool \"bash\" succeeded. Additional guidance from postToolUse hooks:\n<waylore-notes>\nexit code 0\n</waylore-notes>"
         );
-        assert_eq!((without_guidance(&with), without_guidance(said)), (said, said));
+        assert_eq!((strip_hook_guidance(&with), strip_hook_guidance(output)), (output, output));
     }
 }

@@ -1,4 +1,4 @@
-//! The targets of the fuzzer, over their seeds and what small changes make of them.
+//! The fuzz targets, run over their seeds and small mutations of them.
 
 #[path = "../../../fuzz/targets/config.rs"]
 mod config;
@@ -10,16 +10,16 @@ mod mutate;
 mod transcript;
 
 #[test]
-fn whatever_a_host_says_to_its_hook_is_read_or_left() {
+fn any_hook_message_is_read_or_ignored() {
     mutate::replay("hook", 3_000, hook::run);
 }
 
 #[test]
-fn whatever_stands_in_a_transcript_is_read_or_left() {
+fn any_transcript_is_read_or_ignored() {
     mutate::replay("transcript", 500, transcript::run);
 }
 
 #[test]
-fn what_connecting_puts_into_settings_disconnecting_takes_out() {
+fn disconnecting_undoes_connecting() {
     mutate::replay("config", 3_000, config::run);
 }

@@ -1,72 +1,81 @@
-//! Gemini CLI: a chat as one document, or its head and messages one a line.
+//! Reads chats of Gemini CLI: one document, or a header and messages, one per line.
 
 use model::TokenUsage;
 use serde_json::Value;
 
-use crate::log::Log;
-use crate::{answer, parse_time};
+use crate::event_log::{CallOutcome, EventLog};
+use crate::{parse_time, tool_output};
 
-pub(crate) fn record(log: &mut Log, record: &Value) {
+pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
+    // The header of a chat and a whole chat in one document have the same fields.
     if record["projectHash"].is_string() || record["messages"].is_array() {
-        log.at(parse_time(&record["startTime"]));
+        log.set_time(parse_time(&record["startTime"]));
         let cwd = record["cwd"].as_str().or(record["projectRoot"].as_str()).unwrap_or_default();
-        log.start(record["sessionId"].as_str(), None, cwd);
-        record["messages"].as_array().into_iter().flatten().for_each(|it| message(log, it));
+        log.start_session(record["sessionId"].as_str(), None, cwd);
+        record["messages"].as_array().into_iter().flatten().for_each(|it| read_message(log, it));
     } else {
-        message(log, record);
+        read_message(log, record);
     }
 }
 
-fn message(log: &mut Log, message: &Value) {
-    log.at(parse_time(&message["timestamp"]));
+fn read_message(log: &mut EventLog, message: &Value) {
+    log.set_time(parse_time(&message["timestamp"]));
     let id = message["id"].as_str().unwrap_or_default();
-    let text = answer::text(&message["content"]);
+    let text = tool_output::extract_text(&message["content"]);
     match message["type"].as_str().unwrap_or_default() {
-        // The answers of tools go to the model as if a person had said them.
-        "user" if answers_a_tool(&message["content"]) => log.counts.ignored += 1,
-        "user" => log.hear(id, &without_context(&text), false),
+        // Tool results are passed to the model as user messages.
+        "user" if is_tool_response(&message["content"]) => log.counts.n_ignored += 1,
+        "user" => log.push_user_message(id, &strip_host_wrappers(&text)),
         "gemini" => {
             for (nth, thought) in message["thoughts"].as_array().into_iter().flatten().enumerate() {
-                let said = thought["description"].as_str().unwrap_or_default();
-                log.say(&format!("{id}~{nth}"), said);
+                let text = thought["description"].as_str().unwrap_or_default();
+                log.push_reasoning(&format!("{id}~{nth}"), text);
             }
-            log.say(id, &text);
-            message["toolCalls"].as_array().into_iter().flatten().for_each(|it| call(log, it));
+            log.push_reasoning(id, &text);
+            message["toolCalls"].as_array().into_iter().flatten().for_each(|it| read_call(log, it));
             let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
             if message["tokens"].is_object() {
                 let (input, cached) = (tokens("input"), tokens("cached"));
-                log.usage(id, TokenUsage { input, output: tokens("output"), cached });
+                log.record_usage(id, TokenUsage { input, output: tokens("output"), cached });
             }
         }
-        _ => log.counts.ignored += 1,
+        _ => log.counts.n_ignored += 1,
     }
 }
 
-fn call(log: &mut Log, call: &Value) {
-    log.at(parse_time(&call["timestamp"]));
+fn read_call(log: &mut EventLog, call: &Value) {
+    log.set_time(parse_time(&call["timestamp"]));
     let id = call["id"].as_str().unwrap_or_default();
-    log.call(id, call["name"].as_str().unwrap_or_default(), &call["args"]);
-    let text = without_context(&answer::text(&call["result"]));
-    let status = call["status"].as_str().unwrap_or_default();
-    let failed = answer::exit_code(&text).is_some_and(|it| it != 0);
-    log.answer(id, status == "success" && !failed, status == "cancelled", &text);
+    log.push_call(id, call["name"].as_str().unwrap_or_default(), &call["args"]);
+    let text = strip_host_wrappers(&tool_output::extract_text(&call["result"]));
+    let outcome = match call["status"].as_str().unwrap_or_default() {
+        "success" => {
+            // A command that ran and failed is a success to the host.
+            let is_failure = tool_output::find_exit_code(&text).is_some_and(|it| it != 0);
+            CallOutcome::from_success(!is_failure)
+        }
+        "cancelled" => CallOutcome::Rejected,
+        _ => CallOutcome::Failed,
+    };
+    log.push_result(id, outcome, &text);
 }
 
-fn answers_a_tool(content: &Value) -> bool {
+fn is_tool_response(content: &Value) -> bool {
     let mut parts = content.as_array().into_iter().flatten();
     parts.any(|it| it["functionResponse"].is_object())
 }
 
-/// A text without what hooks have added to it, and out of what the host wraps around it.
-pub(crate) fn without_context(text: &str) -> String {
-    const OPEN: &str = "<hook_context>";
-    const CLOSE: &str = "</hook_context>";
+/// A text without the context that hooks added and without the tags that the host wraps around
+/// output.
+pub(crate) fn strip_host_wrappers(text: &str) -> String {
+    const CONTEXT_OPEN: &str = "<hook_context>";
+    const CONTEXT_CLOSE: &str = "</hook_context>";
     let mut acc = String::with_capacity(text.len());
     let mut rest = text;
-    while let Some(at) = rest.find(OPEN) {
+    while let Some(at) = rest.find(CONTEXT_OPEN) {
         acc.push_str(&rest[..at]);
-        let block = &rest[at + OPEN.len()..];
-        rest = block.find(CLOSE).map_or("", |end| &block[end + CLOSE.len()..]);
+        let block = &rest[at + CONTEXT_OPEN.len()..];
+        rest = block.find(CONTEXT_CLOSE).map_or("", |end| &block[end + CONTEXT_CLOSE.len()..]);
     }
     acc.push_str(rest);
     let bare = acc.trim();

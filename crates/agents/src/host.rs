@@ -1,99 +1,109 @@
-//! The hosts we know: where their settings lie, how we get in and out of them, how each of them speaks.
+//! The table of supported hosts: where each keeps its settings, how Waylore is installed in them
+//! and removed again, and how the host talks to its hooks.
 //!
-//! One row a host, one file beside it. A host that has a row is known to every command; what it says
-//! is read and answered in its own words, and nothing outside of here knows a host by name.
+//! A host is one row here and one file beside it. All commands work from the table; no code outside
+//! this folder depends on a particular host.
 
 mod claude_code;
 mod codex;
 mod copilot;
 mod gemini;
 mod hooks;
-mod kept;
-mod listed;
+mod mcp_only;
+mod mcp_servers;
 mod opencode;
-mod servers;
+mod settings_backup;
 mod shell;
-mod tables;
+mod toml_config;
 
 use std::path::{Path, PathBuf};
 
-use model::{Envelope, Timestamp};
+use model::{EventEnvelope, Timestamp};
 use serde_json::Value;
 
-use crate::heard::Heard;
+use crate::event_log::EventLog;
+use crate::hook_message::{HookMessage, parse_body};
 
-pub use kept::{Kept, left};
+pub use settings_backup::{SettingsBackup, text_after_disconnect};
 
 /// A program that runs agents.
 #[derive(Debug)]
 pub struct Host {
-    /// As commands and rule files name it.
+    /// Name in commands and in the rule file table.
     pub name: &'static str,
     pub aliases: &'static [&'static str],
-    /// As its makers name it.
+    /// Product name.
     pub title: &'static str,
-    /// Where a person's settings are; the first place that the environment speaks of counts.
-    pub bases: &'static [Base],
-    /// What is written where, in the order in which it is shown.
+    /// Locations of the user's settings; the first one that the environment defines is used.
+    pub bases: &'static [SettingsBase],
+    /// Files that connecting changes, in the order in which they are shown.
     pub files: &'static [SettingsFile],
-    /// How it speaks; `None` for one that calls nobody.
-    pub speech: Option<Speech>,
-    /// All that is written, as files of a plugin: paths and texts. With what installs it.
-    pub plugin: Option<Plugin>,
-    /// How its owner's trust in our hooks is written down; `None` for one that runs what it finds.
-    pub trust: Option<Trust>,
-    /// Whether real sessions have shown that what is written here works; otherwise only its
-    /// documentation says so.
-    pub is_tried: bool,
+    /// `None` for a host without hooks.
+    pub hook_protocol: Option<HookProtocol>,
+    /// The same installation as a plugin of the host.
+    pub plugin: Option<HostPlugin>,
+    /// `None` for a host that runs every hook it finds.
+    pub hook_trust: Option<HookTrust>,
+    /// A test with the real program covers this host; otherwise only its documentation was
+    /// followed.
+    pub is_tested: bool,
 }
 
-/// A place for settings.
+/// A location of settings.
 #[derive(Clone, Copy, Debug)]
-pub struct Base {
-    /// The variable that names the root; `None` for the person's home.
+pub struct SettingsBase {
+    /// Environment variable that names the root; `None` for the home directory.
     pub variable: Option<&'static str>,
-    /// The folder with the settings, below the root.
+    /// Settings folder, relative to the root.
     pub below: &'static str,
 }
 
-/// A file of a host's settings in which something of ours stands.
+/// A settings file that holds an entry of ours.
 #[derive(Debug)]
 pub struct SettingsFile {
     pub place: FilePlace,
-    /// The name under which the bytes from before are kept.
-    pub kept: &'static str,
-    /// Its text with ours in it; the same when it is there already. No text is a file that is not there.
-    pub with: fn(&str, &Setup<'_>) -> Result<String, Unfit>,
-    /// Its text without ours; a file with nothing left goes.
-    pub without: fn(&str) -> Result<String, Unfit>,
+    /// Name of the backup; unique among all hosts.
+    pub backup_name: &'static str,
+    /// Text of the file with our entry added; unchanged if the entry is present. An empty text
+    /// stands for a missing file.
+    pub install: fn(&str, &HostSetup<'_>) -> Result<String, SettingsError>,
+    /// Text of the file without our entry. A file that becomes empty is deleted.
+    pub uninstall: fn(&str) -> Result<String, SettingsError>,
 }
 
-/// Where a file is.
+/// Location of a settings file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum FilePlace {
-    /// In the folder with the person's settings.
+    /// In the user's settings folder.
     Folder(&'static str),
-    /// In the root that this folder lies in.
+    /// In the root above the settings folder.
     Root(&'static str),
-    /// In the project: settings for everybody who works on it.
+    /// In the project, shared by all who work on it.
     Project(&'static str),
 }
 
-/// What a host is to run.
-#[derive(Clone, Copy, Debug)]
-pub struct Setup<'a> {
-    /// An absolute path, or a name that is looked up.
-    pub program: &'a str,
-    /// The version of the host that is installed; `None` when nobody knows, or when it is many.
-    pub version: Option<Version>,
+/// The settings that a command works on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SettingsScope {
+    User,
+    Project,
 }
 
-/// The three numbers of a version.
-pub type Version = (u32, u32, u32);
+/// Parameters of an installation.
+#[derive(Clone, Copy, Debug)]
+pub struct HostSetup<'a> {
+    /// The `waylore` program: an absolute path or a name on the search path.
+    pub program: &'a str,
+    /// Installed version of the host; `None` if it is unknown or several are in use.
+    pub version: Option<HostVersion>,
+}
 
-/// The first three numbers in what a program says about its version: `2.1.325 (Claude Code)`.
-pub fn read_version(said: &str) -> Option<Version> {
-    let word = said.split_whitespace().find(|it| it.split('.').count() >= 3)?;
+/// Major, minor and patch version.
+pub type HostVersion = (u32, u32, u32);
+
+/// Finds the version in the output of a `--version` command: `2.1.325 (Claude Code)`.
+pub fn parse_version(output: &str) -> Option<HostVersion> {
+    let word = output.split_whitespace().find(|it| it.split('.').count() >= 3)?;
     let mut numbers = word.trim_start_matches('v').splitn(3, '.');
     let mut next = || {
         let digits = numbers.next()?;
@@ -103,92 +113,94 @@ pub fn read_version(said: &str) -> Option<Version> {
     Some((next()?, next()?, next()?))
 }
 
-/// How a host speaks to its hooks and wants to be answered.
+/// The messages that a host sends to its hooks, and the answers it expects.
+///
+/// The functions take parsed JSON: [`Host::parse`] alone reads bytes.
 #[derive(Debug)]
-pub struct Speech {
-    /// Reads a message; `None` when it is none.
-    pub hear: fn(&[u8]) -> Option<Heard>,
-    /// What a message says happened, for a project with this root. It begins with the start of the
-    /// session, which whoever knows of it may leave out.
-    pub events: fn(&[u8], Option<&str>, Timestamp) -> Vec<Envelope>,
-    /// The answer that puts a text before the model.
-    pub answer: fn(&Heard, &str) -> String,
+pub struct HookProtocol {
+    /// Interprets the body of a message; `None` if it is not a message of this host.
+    pub parse: fn(Value) -> Option<HookMessage>,
+    /// Events to journal for a message, given the project root and the time of the message. The
+    /// first one is always the session start; callers that know the session may skip it.
+    pub events: fn(&HookMessage, Option<&str>, Timestamp) -> Vec<EventEnvelope>,
+    /// Answer that adds a text to the model's context.
+    pub render_answer: fn(&HookMessage, &str) -> String,
 }
 
-/// What a host can install as a whole.
+/// A plugin that the host installs as a whole.
 #[derive(Debug)]
-pub struct Plugin {
-    /// Paths and texts, for a program and a version. The first file tells that a folder holds ours.
+pub struct HostPlugin {
+    /// Paths and contents for a program and a version. A folder that holds the first path holds our
+    /// plugin.
     pub files: fn(&str, &str) -> Vec<(&'static str, String)>,
-    /// What installs it from a folder, in the words of a hint.
+    /// Hint with the commands that install it from a folder.
     pub install: fn(&str) -> String,
 }
 
-/// A host that runs no hook that its owner does not trust.
+/// The trust store of a host that runs only hooks its user trusts.
 #[derive(Debug)]
-pub struct Trust {
-    /// The file of a person's settings in which it is written down.
+pub struct HookTrust {
+    /// File in the user's settings folder that records the trust.
     pub file: &'static str,
-    /// The program that says which hooks there are, and its arguments. It takes and gives lines.
+    /// Program and arguments that list the hooks. It reads and writes lines of JSON.
     pub program: &'static [&'static str],
-    /// What is said to it, for a folder.
-    pub asked: fn(&str) -> Vec<String>,
-    /// The hooks of ours in a line that it says; `None` when it is about something else.
-    pub heard: fn(&str) -> Option<Vec<OurHook>>,
-    /// What its owner can do instead, in the words of a hint.
-    pub by_hand: &'static str,
-    /// The file's text with these hooks trusted.
-    pub with: fn(&str, &[OurHook]) -> Result<String, Unfit>,
+    /// Lines to send for a folder.
+    pub list_requests: fn(&str) -> Vec<String>,
+    /// Our hooks in a line of the reply; `None` for any other line.
+    pub parse_hook_list: fn(&str) -> Option<Vec<InstalledHook>>,
+    /// Hint on how the user can trust the hooks without us.
+    pub manual_hint: &'static str,
+    /// Text of the file with these hooks trusted.
+    pub write_trust: fn(&str, &[InstalledHook]) -> Result<String, SettingsError>,
 }
 
-/// A hook of ours as its host knows it.
+/// A hook of ours, as its host lists it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct OurHook {
+pub struct InstalledHook {
     pub key: String,
-    /// What it does, in the host's own checksum: trust ends when it changes.
+    /// The host's checksum of the hook; a change of it ends the trust.
     pub hash: String,
     pub is_trusted: bool,
 }
 
-/// Why settings cannot be changed.
+/// A reason why settings cannot be changed.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Unfit {
-    /// The file is not in the format it should be in, and why.
+pub enum SettingsError {
+    /// The file does not parse; the message of the parser.
     Unreadable(String),
-    /// This part of it is something else than hosts write there.
-    Odd(&'static str),
-    /// A server that is not ours has our name.
+    /// This key holds something that the host would not accept either.
+    UnexpectedShape(&'static str),
+    /// A server of the same name belongs to another program.
     NameTaken,
 }
 
-/// In the order in which they are offered.
+/// All hosts, in the order in which they are offered.
 pub const HOSTS: &[Host] = &[
-    claude_code::HOST,
-    codex::HOST,
-    gemini::HOST,
-    copilot::HOST,
-    opencode::HOST,
-    listed::CURSOR,
-    listed::WINDSURF,
-    listed::CLINE_HOST,
-    listed::ZED,
+    claude_code::CLAUDE_CODE,
+    codex::CODEX,
+    gemini::GEMINI,
+    copilot::COPILOT,
+    opencode::OPENCODE,
+    mcp_only::CURSOR,
+    mcp_only::WINDSURF,
+    mcp_only::CLINE,
+    mcp_only::ZED,
 ];
 
-/// The host that is called so.
-pub fn host(name: &str) -> Option<&'static Host> {
+/// Finds a host by its name or an alias.
+pub fn find_host(name: &str) -> Option<&'static Host> {
     HOSTS.iter().find(|it| it.name == name || it.aliases.contains(&name))
 }
 
 impl SettingsFile {
-    /// Whether it is the file of this name among a person's settings.
     pub fn is_in_folder(&self, name: &str) -> bool {
         matches!(self.place, FilePlace::Folder(it) if it == name)
     }
 }
 
 impl Host {
-    /// The root and the folder of a person's settings. `variable` looks into the environment.
-    pub fn folder(
+    /// Root and folder of the user's settings. `variable` reads the environment.
+    pub fn settings_folder(
         &self,
         home: Option<&Path>,
         variable: impl Fn(&str) -> Option<PathBuf>,
@@ -198,55 +210,83 @@ impl Host {
                 Some(name) => variable(name)?,
                 None => home?.to_owned(),
             };
+            // Joining an empty path would add a trailing slash.
             let folder = if it.below.is_empty() { root.clone() } else { root.join(it.below) };
             Some((root, folder))
         })
     }
 
-    /// The files of a person's settings, or those of a project.
-    pub fn files_of(&self, is_project: bool) -> impl Iterator<Item = &'static SettingsFile> {
+    /// The files of one scope.
+    pub fn files_in(&self, scope: SettingsScope) -> impl Iterator<Item = &'static SettingsFile> {
         let files: &'static [SettingsFile] = self.files;
-        files.iter().filter(move |it| matches!(it.place, FilePlace::Project(_)) == is_project)
+        files.iter().filter(move |it| {
+            let is_project = matches!(it.place, FilePlace::Project(_));
+            is_project == (scope == SettingsScope::Project)
+        })
     }
 
-    /// The program that says its version, for hosts to whom it matters what is written for which.
-    pub fn command(&self) -> Option<&'static str> {
+    /// Program whose `--version` decides which hooks are installed.
+    pub fn version_command(&self) -> Option<&'static str> {
         (self.name == "claude-code").then_some("claude")
     }
 
-    /// What a message is about; `None` when it is none.
-    pub fn hear(&self, input: &[u8]) -> Option<Heard> {
-        self.speech.as_ref().and_then(|it| (it.hear)(input))
+    /// Parses a message; `None` if it is not one. `declared_event` names the event for hosts that
+    /// pass it as an argument of the hook.
+    pub fn parse(&self, input: &[u8], declared_event: Option<&str>) -> Option<HookMessage> {
+        let protocol = self.hook_protocol.as_ref()?;
+        (protocol.parse)(parse_body(input, declared_event)?)
     }
 
-    /// What a message says happened.
-    pub fn events(&self, input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
-        self.speech.as_ref().map(|it| (it.events)(input, project, at)).unwrap_or_default()
+    /// Events to journal for a message of this host.
+    pub fn events(
+        &self,
+        message: &HookMessage,
+        project: Option<&str>,
+        at: Timestamp,
+    ) -> Vec<EventEnvelope> {
+        let protocol = self.hook_protocol.as_ref();
+        protocol.map(|it| (it.events)(message, project, at)).unwrap_or_default()
     }
 
-    /// The answer that puts a text before the model.
-    pub fn answer(&self, heard: &Heard, text: &str) -> String {
-        self.speech.as_ref().map(|it| (it.answer)(heard, text)).unwrap_or_default()
+    /// Answer that adds a text to the model's context.
+    pub fn render_answer(&self, message: &HookMessage, text: &str) -> String {
+        let protocol = self.hook_protocol.as_ref();
+        protocol.map(|it| (it.render_answer)(message, text)).unwrap_or_default()
     }
 }
 
-/// Whether what stands in settings runs `waylore <job>`, wherever it is installed: as a program and its
-/// arguments, as one list of both, or as a line for a shell.
-fn runs(entry: &Value, job: &str) -> bool {
+/// A log in which the session of a message has started.
+fn start_log(
+    agent: &'static str,
+    message: &HookMessage,
+    project: Option<&str>,
+    at: Timestamp,
+) -> EventLog {
+    let mut log = EventLog::new(agent, project.map(str::to_owned), String::new());
+    log.set_time(Some(at));
+    log.transcript = message.source.path().map(str::to_owned);
+    log.start_session(Some(&message.session), None, &message.cwd);
+    log
+}
+
+/// True if a settings entry runs `waylore <subcommand>`, wherever the program is installed. The
+/// entry is a program with arguments, one list of both, or a shell command.
+fn runs_waylore(entry: &Value, subcommand: &str) -> bool {
     let listed = |it: &Value| -> Option<Vec<String>> {
         Some(it.as_array()?.iter().filter_map(|it| it.as_str().map(str::to_owned)).collect())
     };
     let words = match (&entry["command"], listed(&entry["args"])) {
         (Value::String(program), Some(args)) => [vec![program.clone()], args].concat(),
-        (Value::String(line), None) => shell::words(line),
+        (Value::String(line), None) => shell::split_words(line),
         (command, _) => listed(command).unwrap_or_default(),
     };
-    words.first().is_some_and(|it| is_our_name(it)) && words.get(1).is_some_and(|it| it == job)
+    words.first().is_some_and(|it| is_waylore_program(it))
+        && words.get(1).is_some_and(|it| it == subcommand)
 }
 
-/// Whether a program in settings is ours, by its path or its name: `waylore`, or one that goes on with its
-/// version or the like, `waylore-0.2`.
-pub fn is_our_name(program: &str) -> bool {
+/// True if a program path names ours: `waylore`, or with a suffix such as its version,
+/// `waylore-0.2`.
+pub fn is_waylore_program(program: &str) -> bool {
     let name = program.rsplit(['/', '\\']).next().unwrap_or_default();
     let rest = name.strip_suffix(".exe").unwrap_or(name).strip_prefix("waylore");
     rest.is_some_and(|it| it.is_empty() || it.starts_with(['-', '_', '.']))

@@ -1,16 +1,17 @@
-//! Our own journals, read back: the events are there already.
+//! Reads a journal of Waylore back: its lines are events already.
 
-use model::Envelope;
+use model::EventEnvelope;
 
-use crate::log::Log;
+use crate::event_log::EventLog;
 
-pub(crate) fn line(log: &mut Log, line: &[u8]) {
+pub(crate) fn read_line(log: &mut EventLog, line: &[u8]) {
     let text = String::from_utf8_lossy(line);
     if text.trim().is_empty() {
         return;
     }
-    match Envelope::read(&text) {
+    // The last line may be incomplete, for example after a full disk.
+    match EventEnvelope::parse_line(&text) {
         Ok(envelope) => log.acc.push(envelope),
-        Err(_) => log.counts.damaged += 1,
+        Err(_) => log.counts.n_damaged += 1,
     }
 }

@@ -1,29 +1,30 @@
-//! The dialects of agent hosts: transcripts and hook messages become our events.
+//! The formats of agent hosts: reads their transcripts and hook messages into our events, and edits
+//! their settings.
 //!
-//! Pure and synchronous: bytes and rows come in as values, events and counts go out. What is damaged is
-//! skipped and counted, what is unknown is ignored; nothing here fails. It knows no memory and draws no
-//! conclusion: what an event means is a fold, in `observe`.
+//! Pure and synchronous: bytes and database rows come in as values, events and counts go out.
+//! Damaged input is skipped and counted, unknown input is ignored; no function fails. The crate
+//! knows no memories and draws no conclusions from events; that is the task of `observe`.
 
-mod cut;
-mod document;
-mod mend;
+mod document_splitter;
+mod json_repair;
+mod line_splitter;
 mod time;
 
-mod answer;
-mod args;
-mod log;
-mod name;
-mod notes;
+mod event_log;
+mod own_notes;
 mod patch;
-mod path;
+mod path_resolver;
+mod tool_args;
+mod tool_names;
+mod tool_output;
 
-mod dialect;
-mod reader;
+mod transcript_format;
+mod transcript_reader;
 
-mod heard;
+mod hook_message;
 mod host;
-mod rules;
-mod spans;
+mod json_spans;
+mod rule_files;
 
 mod aider;
 mod claude_code;
@@ -36,21 +37,24 @@ mod opencode;
 mod specstory;
 mod swe_agent;
 
-pub use cut::{Cutter, MAX_STRING};
-pub use dialect::{Dialect, Form, recognise};
-pub use heard::{Heard, Moment, with_event};
+pub use event_log::{ReadCounts, derive_session_id};
+pub use hook_message::{HookEvent, HookMessage, RefusedCall, SessionSource};
 pub use host::{
-    Base, FilePlace, HOSTS, Host, Kept, OurHook, Plugin, SettingsFile, Setup, Speech, Trust, Unfit,
-    Version, host, is_our_name, left, read_version,
+    FilePlace, HOSTS, HookProtocol, HookTrust, Host, HostPlugin, HostSetup, HostVersion,
+    InstalledHook, SettingsBackup, SettingsBase, SettingsError, SettingsFile, SettingsScope,
+    find_host, is_waylore_program, parse_version, text_after_disconnect,
 };
-pub use log::{Counts, session_id};
-pub use opencode::{MessageRow, PartRow, RowReader, SessionRow};
-pub use path::Root;
-pub use reader::{Origin, Reader};
-pub use rules::{RULE_FILES, RuleFile, Statement, is_read, rule_file, statements};
+pub use line_splitter::{LineSplitter, MAX_STRING_BYTES};
+pub use opencode::{OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession};
+pub use path_resolver::PathResolver;
+pub use rule_files::{
+    RULE_FILES, RuleFile, RuleStatement, find_rule_file, is_read_by_host, parse_statements,
+};
 pub use time::parse_time;
+pub use transcript_format::{RecordLayout, TranscriptFormat, detect_format};
+pub use transcript_reader::{TranscriptOrigin, TranscriptReader};
 
-// The targets of the fuzzer name this room by its name.
+// The fuzz targets name this crate as a dependency would.
 #[cfg(test)]
 extern crate self as agents;
 #[cfg(test)]

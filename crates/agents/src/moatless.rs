@@ -1,14 +1,15 @@
-//! Moatless: one document, a list of nodes with an action and what was observed.
+//! Reads trajectories of Moatless: one document with a list of nodes, each an action and its
+//! observation.
 
 use model::Tool;
 use serde_json::{Value, json};
 
-use crate::answer;
-use crate::log::Log;
+use crate::event_log::{CallOutcome, EventLog};
+use crate::tool_output;
 
-/// The last word of the action's class → tool. Order is the order of the search.
+/// Part of the action's class name → tool. The first row that matches counts.
 #[rustfmt::skip]
-const ACTIONS: &[(&str, Tool)] = &[
+const ACTION_TOOLS: &[(&str, Tool)] = &[
     ("ViewCode",       Tool::Read),
     ("StringReplace",  Tool::Edit),
     ("InsertLine",     Tool::Edit),
@@ -19,23 +20,25 @@ const ACTIONS: &[(&str, Tool)] = &[
     ("Search",         Tool::Search),
 ];
 
-/// Begins the session with what stands before the list of nodes.
-pub(crate) fn head(log: &mut Log, head: &Value) {
-    log.start(head["metadata"]["instance_id"].as_str(), None, "");
+/// Starts the session from the fields before the list of nodes.
+pub(crate) fn read_head(log: &mut EventLog, head: &Value) {
+    log.start_session(head["metadata"]["instance_id"].as_str(), None, "");
 }
 
-/// Takes the next node of the list.
-pub(crate) fn node(log: &mut Log, node: &Value) {
+/// Reads the next node of the list.
+pub(crate) fn read_node(log: &mut EventLog, node: &Value) {
     let id = format!("node:{}", node["node_id"]);
-    log.hear(&format!("{id}?"), node["message"].as_str().unwrap_or_default(), false);
+    log.push_user_message(&format!("{id}?"), node["message"].as_str().unwrap_or_default());
     let action = &node["action"];
+    // The root node has the task and no action.
     if !action.is_object() {
         return;
     }
-    log.say(&format!("{id}~"), action["scratch_pad"].as_str().unwrap_or_default());
+    log.push_reasoning(&format!("{id}~"), action["scratch_pad"].as_str().unwrap_or_default());
     let class = action["action_args_class"].as_str().unwrap_or_default();
-    let found = ACTIONS.iter().find(|it| class.contains(it.0));
+    let found = ACTION_TOOLS.iter().find(|it| class.contains(it.0));
     let input = match found {
+        // The trajectory does not name the test command.
         Some((_, Tool::Shell)) => json!({ "command": "run tests" }),
         Some((_, Tool::Read)) => json!({ "path": action["files"][0]["file_path"] }),
         Some((_, Tool::Search)) => {
@@ -44,8 +47,8 @@ pub(crate) fn node(log: &mut Log, node: &Value) {
         }
         _ => action.clone(),
     };
-    log.call_tool(&id, found.map_or(Tool::Other, |it| it.1.clone()), &input);
-    let observed = &node["observation"];
-    let ok = observed["expect_correction"] != true;
-    log.answer(&id, ok, false, &answer::text(&observed["message"]));
+    log.push_tool_call(&id, found.map_or(Tool::Other, |it| it.1.clone()), &input);
+    let observation = &node["observation"];
+    let outcome = CallOutcome::from_success(observation["expect_correction"] != true);
+    log.push_result(&id, outcome, &tool_output::extract_text(&observation["message"]));
 }

@@ -1,13 +1,14 @@
-//! `OpenCode` keeps sessions in a database; its rows come in as values, read by whoever may open it.
+//! Reads sessions of `OpenCode`, which keeps them in a database. The caller opens it and passes the
+//! rows in as values.
 
-use model::{Compaction, Envelope, Event, Timestamp, TokenUsage};
+use model::{ContextCompaction, Event, EventEnvelope, Timestamp, TokenUsage};
 use serde_json::Value;
 
-use crate::answer;
-use crate::log::{Counts, Log};
+use crate::event_log::{CallOutcome, EventLog, ReadCounts};
+use crate::tool_output;
 
 #[derive(Clone, Debug)]
-pub struct SessionRow {
+pub struct OpenCodeSession {
     pub id: String,
     /// The folder the session was started in.
     pub directory: String,
@@ -17,7 +18,7 @@ pub struct SessionRow {
 }
 
 #[derive(Clone, Debug)]
-pub struct MessageRow {
+pub struct OpenCodeMessage {
     pub id: String,
     pub created: Timestamp,
     /// The `data` column.
@@ -25,81 +26,116 @@ pub struct MessageRow {
 }
 
 #[derive(Clone, Debug)]
-pub struct PartRow {
+pub struct OpenCodePart {
     pub id: String,
     /// The `data` column.
     pub data: String,
 }
 
-/// Reads one session, message by message, in the order they were made.
-pub struct RowReader {
-    log: Log,
+/// Reads one session, message by message, in the order of creation.
+pub struct OpenCodeReader {
+    log: EventLog,
 }
 
-impl RowReader {
-    pub fn new(project: Option<&str>, session: &SessionRow) -> Self {
-        let mut log = Log::new("opencode", project.map(str::to_owned), session.id.clone());
-        log.at(Some(session.created));
+impl OpenCodeReader {
+    pub fn new(project: Option<&str>, session: &OpenCodeSession) -> Self {
+        let mut log = EventLog::new("opencode", project.map(str::to_owned), session.id.clone());
+        log.set_time(Some(session.created));
+        // A subagent's session id is derived from that of its parent, as in hook messages.
         let host = session.parent.as_deref().unwrap_or(&session.id);
         let subagent = session.parent.as_ref().map(|_| session.id.as_str());
-        log.start(Some(host), subagent, &session.directory);
+        log.start_session(Some(host), subagent, &session.directory);
         Self { log }
     }
 
-    /// Reads a message and its parts.
-    pub fn message(&mut self, acc: &mut Vec<Envelope>, row: &MessageRow, parts: &[PartRow]) {
+    /// Reads a message and its parts; the events are added to `acc`.
+    pub fn read_message(
+        &mut self,
+        acc: &mut Vec<EventEnvelope>,
+        row: &OpenCodeMessage,
+        parts: &[OpenCodePart],
+    ) {
         let log = &mut self.log;
-        log.counts.lines += 1;
-        log.at(Some(row.created));
+        log.counts.n_lines += 1;
+        log.set_time(Some(row.created));
         if let Ok(message) = serde_json::from_str::<Value>(&row.data) {
-            read_message(log, row, &message, parts);
+            push_message(log, row, &message, parts);
         } else {
-            log.counts.damaged += 1;
+            log.counts.n_damaged += 1;
         }
         acc.append(&mut log.acc);
     }
 
-    /// What is left at the end of the session.
-    pub fn finish(mut self, acc: &mut Vec<Envelope>) -> Counts {
+    /// Completes the last step of the session.
+    pub fn finish(mut self, acc: &mut Vec<EventEnvelope>) -> ReadCounts {
         self.log.end_step();
         acc.append(&mut self.log.acc);
         self.log.counts
     }
 }
 
-fn read_message(log: &mut Log, row: &MessageRow, message: &Value, parts: &[PartRow]) {
-    let by_user = message["role"] == "user";
+fn push_message(
+    log: &mut EventLog,
+    row: &OpenCodeMessage,
+    message: &Value,
+    parts: &[OpenCodePart],
+) {
+    let role = if message["role"] == "user" { Role::User } else { Role::Model };
     for part in parts {
         match serde_json::from_str::<Value>(&part.data) {
-            Ok(value) => read_part(log, &part.id, by_user, &value),
-            Err(_) => log.counts.damaged += 1,
+            Ok(value) => push_part(log, &part.id, role, &value),
+            Err(_) => log.counts.n_damaged += 1,
         }
     }
     let tokens = |name: &str| message["tokens"][name].as_u64().unwrap_or(0);
     if message["tokens"].is_object() {
+        // The host counts cached tokens apart from `input`; our `input` includes them.
         let cached = message["tokens"]["cache"]["read"].as_u64().unwrap_or(0);
         let input = tokens("input") + cached;
-        log.usage(&row.id, TokenUsage { input, output: tokens("output"), cached });
+        log.record_usage(&row.id, TokenUsage { input, output: tokens("output"), cached });
     }
 }
 
-fn read_part(log: &mut Log, id: &str, by_user: bool, part: &Value) {
+/// The author of a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Role {
+    User,
+    Model,
+}
+
+fn push_part(log: &mut EventLog, id: &str, role: Role, part: &Value) {
     let text = part["text"].as_str().unwrap_or_default();
     match part["type"].as_str().unwrap_or_default() {
-        "text" if part["synthetic"] == true => log.counts.ignored += 1,
-        "text" if by_user => log.hear(id, text, false),
-        "text" | "reasoning" => log.say(id, text),
-        "compaction" => log.push(id, Event::Compaction(Compaction {})),
+        // Text that the host generated in the name of the user.
+        "text" if part["synthetic"] == true => log.counts.n_ignored += 1,
+        "text" if role == Role::User => log.push_user_message(id, text),
+        "text" | "reasoning" => log.push_reasoning(id, text),
+        "compaction" => log.push_event(id, Event::Compaction(ContextCompaction {})),
         "tool" => {
             let (call, state) = (part["callID"].as_str().unwrap_or(id), &part["state"]);
-            log.call(call, part["tool"].as_str().unwrap_or_default(), &state["input"]);
-            let failed = state["status"] == "error";
-            if failed || state["status"] == "completed" {
-                let said = answer::text(if failed { &state["error"] } else { &state["output"] });
-                let code = state["metadata"]["exit"].as_i64().unwrap_or(0);
-                log.answer(call, !failed && code == 0, said.contains("rejected permission"), &said);
-            }
+            log.push_call(call, part["tool"].as_str().unwrap_or_default(), &state["input"]);
+            push_state(log, call, state);
         }
-        _ => log.counts.ignored += 1,
+        _ => log.counts.n_ignored += 1,
     }
+}
+
+/// Adds the result of a call once it has ended.
+fn push_state(log: &mut EventLog, call: &str, state: &Value) {
+    let is_error = match state["status"].as_str() {
+        Some("error") => true,
+        Some("completed") => false,
+        // The call is still running.
+        _ => return,
+    };
+    let output = tool_output::extract_text(&state[if is_error { "error" } else { "output" }]);
+    let exit_code = state["metadata"]["exit"].as_i64().unwrap_or(0);
+    let outcome = if !is_error && exit_code == 0 {
+        CallOutcome::Ok
+    } else if output.contains("rejected permission") {
+        CallOutcome::Rejected
+    } else {
+        CallOutcome::Failed
+    };
+    log.push_result(call, outcome, &output);
 }

@@ -1,24 +1,27 @@
-//! The patch format some hosts edit with: only which files it touches.
+//! Finds the files that a patch in the format of `apply_patch` touches.
 
-const BEGIN: &str = "*** Begin Patch";
-const FILES: &[&str] =
+const PATCH_HEADER: &str = "*** Begin Patch";
+const FILE_LINE_PREFIXES: &[&str] =
     &["*** Update File: ", "*** Add File: ", "*** Delete File: ", "*** Move to: "];
 
 pub(crate) fn is_patch(text: &str) -> bool {
-    text.trim_start().starts_with(BEGIN)
+    text.trim_start().starts_with(PATCH_HEADER)
 }
 
-/// The patch inside a shell command that applies one.
-pub(crate) fn in_command(command: &str) -> Option<&str> {
+/// The patch in a shell command that runs `apply_patch`.
+pub(crate) fn find_in_command(command: &str) -> Option<&str> {
     if !command.trim_start().starts_with("apply_patch") {
         return None;
     }
-    command.find(BEGIN).map(|at| &command[at..])
+    command.find(PATCH_HEADER).map(|at| &command[at..])
 }
 
-pub(crate) fn files(patch: &str) -> Vec<String> {
+pub(crate) fn patched_files(patch: &str) -> Vec<String> {
     let named = |line: &str| {
-        FILES.iter().find_map(|it| line.strip_prefix(it)).map(|it| it.trim().to_owned())
+        FILE_LINE_PREFIXES
+            .iter()
+            .find_map(|it| line.strip_prefix(it))
+            .map(|it| it.trim().to_owned())
     };
     patch.lines().filter_map(named).collect()
 }

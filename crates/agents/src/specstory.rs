@@ -1,75 +1,99 @@
-//! `SpecStory`: Markdown with one heading per speaker and tool calls in their own blocks.
+//! Reads Markdown histories of `SpecStory`: one heading per speaker, tool calls in blocks of their
+//! own.
 
 use model::Tool;
 use serde_json::{Value, json};
 
-use crate::log::Log;
-use crate::time::iso;
-use crate::{answer, name};
+use crate::event_log::{CallOutcome, EventLog};
+use crate::time::parse_iso;
+use crate::{tool_names, tool_output};
 
+/// The turn and the tool block being read.
 #[derive(Debug, Default)]
-pub(crate) struct State {
-    by_user: Option<bool>,
-    said: String,
+pub(crate) struct SpecStoryState {
+    speaker: Option<Speaker>,
+    text: String,
+    /// Name of the tool and the text of its block.
     tool: Option<(String, String)>,
     n_calls: u64,
 }
 
-const MAX_BLOCK: usize = 64 << 10;
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Speaker {
+    User,
+    Agent,
+}
 
-pub(crate) fn line(log: &mut Log, state: &mut State, line: &str) {
+/// Longest turn or tool block stored, in bytes.
+const MAX_BLOCK_BYTES: usize = 64 << 10;
+
+pub(crate) fn read_line(log: &mut EventLog, state: &mut SpecStoryState, line: &str) {
     if let Some(session) = line.strip_prefix("<!-- ").filter(|it| it.contains(" Session ")) {
+        // `<!-- Claude Code Session <id> (<time>) -->` follows the header of the file.
         let id = session.split(" Session ").nth(1).and_then(|it| it.split(' ').next());
-        log.start(id, None, "");
+        log.start_session(id, None, "");
     } else if let Some(tool) = line.strip_prefix("<tool-use ") {
-        flush(log, state);
+        flush_turn(log, state);
         let named = tool.split("data-tool-name=\"").nth(1).and_then(|it| it.split('"').next());
         state.tool = Some((named.unwrap_or_default().to_owned(), String::new()));
     } else if line.contains("</tool-use>") {
-        flush(log, state);
+        flush_turn(log, state);
+    // Inside a tool block the same marker is text.
     } else if let Some(heading) = line.strip_prefix("_**").filter(|_| state.tool.is_none()) {
-        flush(log, state);
-        state.by_user = Some(heading.starts_with("User"));
-        let at = heading.find("20").and_then(|at| iso(heading.get(at..)?.split(')').next()?));
-        log.at(at);
+        flush_turn(log, state);
+        let is_user = heading.starts_with("User");
+        state.speaker = Some(if is_user { Speaker::User } else { Speaker::Agent });
+        // The heading of an agent has the model before the time: `Agent (opus 2026-01-16
+        // 16:26:05Z)`.
+        let at = heading.find("20").and_then(|at| parse_iso(heading.get(at..)?.split(')').next()?));
+        log.set_time(at);
     } else {
-        let text = state.tool.as_mut().map_or(&mut state.said, |it| &mut it.1);
-        if text.len() + line.len() < MAX_BLOCK {
+        let text = state.tool.as_mut().map_or(&mut state.text, |it| &mut it.1);
+        if text.len() + line.len() < MAX_BLOCK_BYTES {
             text.push_str(line);
             text.push('\n');
         }
     }
 }
 
-pub(crate) fn finish(log: &mut Log, state: &mut State) {
-    flush(log, state);
+pub(crate) fn finish(log: &mut EventLog, state: &mut SpecStoryState) {
+    flush_turn(log, state);
 }
 
-fn flush(log: &mut Log, state: &mut State) {
-    let said = std::mem::take(&mut state.said);
-    match state.by_user {
-        Some(true) => log.hear("", said.trim(), false),
-        Some(false) => log.say("", said.trim()),
+/// Adds the events of the turn and of the tool block read so far.
+fn flush_turn(log: &mut EventLog, state: &mut SpecStoryState) {
+    let text = std::mem::take(&mut state.text);
+    match state.speaker {
+        Some(Speaker::User) => log.push_user_message("", text.trim()),
+        Some(Speaker::Agent) => log.push_reasoning("", text.trim()),
         None => {}
     }
-    let Some((named, block)) = state.tool.take() else { return };
+    let Some((name, block)) = state.tool.take() else { return };
     state.n_calls += 1;
     let id = format!("call:{}", state.n_calls);
-    let tool = name::tool(&named);
-    let (input, output) = parts(&tool, &block);
-    log.call_tool(&id, tool, &input);
-    let failed = answer::exit_code(&output).is_some_and(|it| it != 0)
+    let tool = tool_names::tool_by_name(&name);
+    let (input, output) = split_call(&tool, &block);
+    log.push_tool_call(&id, tool, &input);
+    let is_failure = tool_output::find_exit_code(&output).is_some_and(|it| it != 0)
         || output.starts_with("<tool_use_error>");
-    log.answer(&id, !failed, output.contains("doesn't want to proceed"), &output);
+    let outcome = if !is_failure {
+        CallOutcome::Ok
+    } else if output.contains("doesn't want to proceed") {
+        CallOutcome::Rejected
+    } else {
+        CallOutcome::Failed
+    };
+    log.push_result(&id, outcome, &output);
 }
 
-/// The argument stands in backticks, the answer in a fence; an edit names its file only there.
-fn parts(tool: &Tool, block: &str) -> (Value, String) {
+/// Arguments and output of a tool block. The argument is in backticks, the output in a code fence;
+/// an edit names its file only in the output.
+fn split_call(tool: &Tool, block: &str) -> (Value, String) {
     let (before, fenced) = block.split_once("```").unwrap_or((block, ""));
     let output = fenced.split_once('\n').map_or("", |it| it.1);
     let output = output.rsplit_once("```").map_or(output, |it| it.0).trim_end().to_owned();
     let argument = before.split('`').nth(1).unwrap_or_default();
-    let path = if argument.is_empty() { named_file(&output) } else { argument };
+    let path = if argument.is_empty() { find_path_word(&output) } else { argument };
     let input = match tool {
         Tool::Shell => json!({ "command": argument }),
         Tool::Search | Tool::List => json!({ "query": argument }),
@@ -78,7 +102,8 @@ fn parts(tool: &Tool, block: &str) -> (Value, String) {
     (input, output)
 }
 
-fn named_file(output: &str) -> &str {
+/// The first word of an output that looks like a path.
+fn find_path_word(output: &str) -> &str {
     let words = output.lines().next().unwrap_or_default().split_whitespace();
     words.clone().find(|it| it.contains('/') || it.contains('.')).unwrap_or_default()
 }

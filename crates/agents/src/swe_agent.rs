@@ -1,14 +1,15 @@
-//! SWE-agent: one document, a list of steps with a thought, an action and what was observed.
+//! Reads trajectories of SWE-agent: one document with a list of steps, each a thought, an action
+//! and an observation.
 //!
-//! Actions are lines of a small shell of its own; an edit means the file that is open.
+//! Actions are commands of a small shell of its own; an edit applies to the file that is open.
 
 use model::Tool;
 use serde_json::{Value, json};
 
-use crate::log::Log;
+use crate::event_log::{CallOutcome, EventLog};
 
-/// Words in an observation that say an edit or a command was refused.
-const REFUSED: &[&str] = &[
+/// Phrases of an observation that report a failed edit or command, in lower case.
+const FAILURE_PHRASES: &[&str] = &[
     "your proposed edit has introduced",
     "traceback (most recent call last)",
     "command not found",
@@ -17,46 +18,50 @@ const REFUSED: &[&str] = &[
     "error: ",
 ];
 
-/// What is known between two steps.
+/// State between two steps.
 #[derive(Debug, Default)]
-pub(crate) struct State {
+pub(crate) struct SweAgentState {
     n_steps: usize,
-    /// The file that is open.
+    /// Path of the file that is open.
     open: String,
 }
 
-/// Takes the next step of the list.
-pub(crate) fn step(log: &mut Log, state: &mut State, step: &Value) {
-    let now = state_of(step);
+/// Reads the next step of the list.
+pub(crate) fn read_step(log: &mut EventLog, state: &mut SweAgentState, step: &Value) {
+    let now = parse_state(step);
     if !log.has_started() {
-        log.start(None, None, now["working_dir"].as_str().unwrap_or("/"));
+        log.start_session(None, None, now["working_dir"].as_str().unwrap_or("/"));
     }
     let id = state.n_steps.to_string();
     state.n_steps += 1;
-    log.say(&format!("{id}~"), step["thought"].as_str().unwrap_or_default());
-    let (tool, input) = action(step["action"].as_str().unwrap_or_default().trim(), &state.open);
+    log.push_reasoning(&format!("{id}~"), step["thought"].as_str().unwrap_or_default());
+    let (tool, input) =
+        parse_action(step["action"].as_str().unwrap_or_default().trim(), &state.open);
     if let Some(path) = input["path"].as_str().filter(|_| tool != Tool::List) {
         path.clone_into(&mut state.open);
     }
-    log.call_tool(&id, tool, &input);
-    let observed = step["observation"].as_str().unwrap_or_default();
-    let lower = observed.to_lowercase();
-    let ok = !REFUSED.iter().any(|it| lower.contains(it));
-    log.answer(&id, ok, false, observed);
+    log.push_tool_call(&id, tool, &input);
+    let observation = step["observation"].as_str().unwrap_or_default();
+    let lower = observation.to_lowercase();
+    let is_success = !FAILURE_PHRASES.iter().any(|it| lower.contains(it));
+    log.push_result(&id, CallOutcome::from_success(is_success), observation);
+    // The recorded state is the one after the step, so it overrides the path guessed from the
+    // action.
     if let Some(file) = now["open_file"].as_str().filter(|it| *it != "n/a") {
         file.clone_into(&mut state.open);
     }
 }
 
-/// The state is an object, or JSON in text.
-fn state_of(step: &Value) -> Value {
+/// The recorded state, which is an object or JSON in a text.
+fn parse_state(step: &Value) -> Value {
     match &step["state"] {
         Value::String(text) => serde_json::from_str(text).unwrap_or(Value::Null),
         other => other.clone(),
     }
 }
 
-fn action(text: &str, open: &str) -> (Tool, Value) {
+/// Tool and arguments of an action; what is no command of the agent's own goes to the system shell.
+fn parse_action(text: &str, open: &str) -> (Tool, Value) {
     let mut words = text.split_whitespace();
     let word = words.next().unwrap_or_default();
     let unquoted = |it: Option<&str>| it.unwrap_or_default().trim_matches(['"', '\'']).to_owned();

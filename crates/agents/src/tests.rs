@@ -1,32 +1,38 @@
-//! Whole transcripts in small: what every dialect becomes, and that nothing makes a reader fail.
+//! Small transcripts of every format, the events they become, and input that must not make a reader
+//! fail.
 
 use expect_test::{Expect, expect};
-use model::{Envelope, Event};
+use model::{Event, EventEnvelope};
 use proptest::prelude::*;
 
 use crate::{
-    Cutter, Dialect, MessageRow, Origin, PartRow, Reader, RowReader, SessionRow, recognise,
+    LineSplitter, OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession, TranscriptFormat,
+    TranscriptOrigin, TranscriptReader, detect_format,
 };
 
-fn read(dialect: Dialect, text: &[u8]) -> (Vec<Envelope>, String) {
-    let origin = Origin { project: None, name: "file".to_owned(), subagent: None };
-    read_as(dialect, origin, text)
+fn read(format: TranscriptFormat, text: &[u8]) -> (Vec<EventEnvelope>, String) {
+    let origin = TranscriptOrigin { project: None, name: "file".to_owned(), subagent: None };
+    read_as(format, origin, text)
 }
 
-fn read_as(dialect: Dialect, origin: Origin, text: &[u8]) -> (Vec<Envelope>, String) {
-    let mut reader = Reader::new(dialect, origin);
-    let mut cutter = Cutter::new(dialect.form());
+fn read_as(
+    format: TranscriptFormat,
+    origin: TranscriptOrigin,
+    text: &[u8],
+) -> (Vec<EventEnvelope>, String) {
+    let mut reader = TranscriptReader::new(format, origin);
+    let mut splitter = LineSplitter::new(format.layout());
     let mut acc = Vec::new();
     for piece in text.chunks(1000) {
-        cutter.feed(piece, |line| reader.line(&mut acc, line));
+        splitter.feed(piece, |line| reader.read_line(&mut acc, line));
     }
-    cutter.finish(|line| reader.line(&mut acc, line));
+    splitter.finish(|line| reader.read_line(&mut acc, line));
     reader.finish(&mut acc);
     let counts = reader.counts();
-    (acc, format!("{} damaged, {} ignored", counts.damaged, counts.ignored))
+    (acc, format!("{} damaged, {} ignored", counts.n_damaged, counts.n_ignored))
 }
 
-fn show(events: &[Envelope]) -> String {
+fn show(events: &[EventEnvelope]) -> String {
     let mut acc = String::new();
     for it in events {
         let line = match &it.event {
@@ -62,8 +68,8 @@ fn show(events: &[Envelope]) -> String {
 }
 
 fn check(text: &str, expect: Expect) {
-    let dialect = recognise(text.as_bytes()).unwrap();
-    let (events, counts) = read(dialect, text.as_bytes());
+    let format = detect_format(text.as_bytes()).unwrap();
+    let (events, counts) = read(format, text.as_bytes());
     expect.assert_eq(&format!("{}{counts}\n", show(&events)));
 }
 
@@ -104,9 +110,12 @@ not json
 #[test]
 fn a_subagent_has_a_session_of_its_own() {
     let text = r#"{"type":"assistant","isSidechain":true,"agentId":"a7","sessionId":"019a0000-0000-7000-8000-000000000001","cwd":"/p","uuid":"x","message":{"content":[{"type":"text","text":"found it"}]}}"#;
-    let origin =
-        Origin { project: None, name: "f".to_owned(), subagent: Some("agent-a7".to_owned()) };
-    let (events, _) = read_as(Dialect::ClaudeCode, origin, text.as_bytes());
+    let origin = TranscriptOrigin {
+        project: None,
+        name: "f".to_owned(),
+        subagent: Some("agent-a7".to_owned()),
+    };
+    let (events, _) = read_as(TranscriptFormat::ClaudeCode, origin, text.as_bytes());
     expect![[r"
         start claude_code in /p of a parent
         say found it
@@ -187,18 +196,18 @@ fn gemini_is_read_whole_or_by_lines() {
     let head = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-06-25T01:50:34Z"}"#;
     let said = r#"{"id":"u1","type":"user","content":"hi"}"#;
     let by_lines = format!("{head}\n{said}\n{message}\n");
-    let (events, _) = read(Dialect::Gemini, by_lines.as_bytes());
+    let (events, _) = read(TranscriptFormat::Gemini, by_lines.as_bytes());
     let whole = format!(
         "{{\n\"sessionId\":\"s\",\n\"projectHash\":\"h\",\n\"messages\":[\n{said},\n{message}\n]}}"
     );
-    let dialect = recognise(whole.as_bytes()).unwrap();
-    let (of_whole, _) = read(dialect, whole.as_bytes());
+    let format = detect_format(whole.as_bytes()).unwrap();
+    let (of_whole, _) = read(format, whole.as_bytes());
     assert_eq!(show(&of_whole), show(&events));
     check(&by_lines, expected);
 }
 
 #[test]
-fn what_gemini_adds_for_hooks_and_tools_is_no_word_of_a_person() {
+fn text_that_gemini_adds_for_hooks_and_tools_is_no_prompt() {
     let head = r#"{"sessionId":"s","projectHash":"h","startTime":"2026-06-25T01:50:34Z"}"#;
     let set = r#"{"$set":{"messages":[{"id":"c","type":"user","content":"<session_context>"}]}}"#;
     let said = r#"{"id":"u1","type":"user","content":[{"text":"<hook_context>a note</hook_context>\n\nfix it"},{"text":"<hook_context>another</hook_context>"}]}"#;
@@ -292,24 +301,24 @@ fn documents_of_research_agents_are_read() {
 
 #[test]
 fn rows_of_a_database_are_read() {
-    let session = SessionRow {
+    let session = OpenCodeSession {
         id: "ses_1".to_owned(),
         directory: "/p".to_owned(),
         parent: None,
         created: model::Timestamp(5),
     };
-    let message = |id: &str, data: &str| MessageRow {
+    let message = |id: &str, data: &str| OpenCodeMessage {
         id: id.to_owned(),
         created: model::Timestamp(6),
         data: data.to_owned(),
     };
-    let part = |id: &str, data: &str| PartRow { id: id.to_owned(), data: data.to_owned() };
+    let part = |id: &str, data: &str| OpenCodePart { id: id.to_owned(), data: data.to_owned() };
     let tool = r#"{"type":"tool","callID":"c","tool":"bash","state":{"status":"completed","input":{"command":"make"},"output":"no rule","metadata":{"exit":2}}}"#;
-    let (mut reader, mut events) = (RowReader::new(None, &session), Vec::new());
+    let (mut reader, mut events) = (OpenCodeReader::new(None, &session), Vec::new());
     let said = [part("p1", r#"{"type":"text","text":"hi"}"#)];
-    reader.message(&mut events, &message("m1", r#"{"role":"user"}"#), &said);
+    reader.read_message(&mut events, &message("m1", r#"{"role":"user"}"#), &said);
     let done = [part("p2", tool), part("p3", "broken")];
-    reader.message(&mut events, &message("m2", r#"{"role":"assistant"}"#), &done);
+    reader.read_message(&mut events, &message("m2", r#"{"role":"assistant"}"#), &done);
     let counts = reader.finish(&mut events);
     expect![[r#"
         start opencode in /p
@@ -318,33 +327,33 @@ fn rows_of_a_database_are_read() {
         failed shell "no rule"
     "#]]
     .assert_eq(&show(&events));
-    assert_eq!(counts.damaged, 1);
+    assert_eq!(counts.n_damaged, 1);
 }
 
 #[test]
-fn a_mark_before_the_first_line_is_no_damage() {
+fn a_byte_order_mark_is_no_damage() {
     let text = b"\xef\xbb\xbf{\"type\":\"user\",\"sessionId\":\"s\",\"cwd\":\"/p\",\"message\":{\"content\":\"hi\"}}\r\n";
-    assert_eq!(recognise(text), Some(Dialect::ClaudeCode));
-    let (events, counts) = read(Dialect::ClaudeCode, text);
+    assert_eq!(detect_format(text), Some(TranscriptFormat::ClaudeCode));
+    let (events, counts) = read(TranscriptFormat::ClaudeCode, text);
     assert_eq!((events.len(), counts.as_str()), (2, "0 damaged, 0 ignored"));
 }
 
 #[test]
 fn journals_read_back() {
     let (events, _) = read(
-        Dialect::ClaudeCode,
+        TranscriptFormat::ClaudeCode,
         br#"{"type":"user","sessionId":"s","uuid":"u1","cwd":"/p","message":{"content":"hi"}}"#,
     );
-    let text: String = events.iter().map(|it| it.line() + "\n").collect();
-    assert_eq!(recognise(text.as_bytes()), Some(Dialect::Journal));
-    let (again, _) = read(Dialect::Journal, format!("{text}{{\"event\":").as_bytes());
+    let text: String = events.iter().map(|it| it.to_line() + "\n").collect();
+    assert_eq!(detect_format(text.as_bytes()), Some(TranscriptFormat::Journal));
+    let (again, _) = read(TranscriptFormat::Journal, format!("{text}{{\"event\":").as_bytes());
     assert_eq!(again, events);
 }
 
-/// Half a surrogate pair, a number beyond all bounds, NUL, bytes that are no text: the records are read,
-/// and only what is no JSON to anybody counts as damaged.
+/// A lone surrogate, an oversized number, NUL and invalid UTF-8 are repaired; only lines that are
+/// no JSON at all count as damaged.
 #[test]
-fn what_other_writers_take_for_json_is_read() {
+fn json_of_lenient_writers_is_read() {
     let lines: &[&[u8]] = &[
         br#"{"type":"user","sessionId":"s","uuid":"1","cwd":"/p","timestamp":1e400,"message":{"content":"one"}}"#,
         br#"{"type":"user","uuid":"2","message":{"content":"\ud800 lone \u0000 nul"}}"#,
@@ -353,7 +362,7 @@ fn what_other_writers_take_for_json_is_read() {
         br#"{"type":"user","uuid":"4","message":{"content":"cut o"#,
         br#"{"type":"user","uuid":"5","message":{"content":"the rest"}}"#,
     ];
-    let (events, counts) = read(Dialect::ClaudeCode, &lines.join(&b'\n'));
+    let (events, counts) = read(TranscriptFormat::ClaudeCode, &lines.join(&b'\n'));
     expect![[r"
         start claude_code in /p
         user one
@@ -365,49 +374,50 @@ fn what_other_writers_take_for_json_is_read() {
     .assert_eq(&format!("{}{counts}\n", show(&events).replace('\u{fffd}', "\\u{fffd}")));
 }
 
-/// What goes into a reader is bounded however long one answer is, and what comes after it is intact.
-fn check_long(dialect: Dialect, text: &str) {
-    let mut reader = Reader::new(dialect, Origin::default());
-    let mut cutter = Cutter::new(dialect.form());
+/// The input of a reader is bounded however long one result is, and the records after it are
+/// intact.
+fn check_long(format: TranscriptFormat, text: &str) {
+    let mut reader = TranscriptReader::new(format, TranscriptOrigin::default());
+    let mut splitter = LineSplitter::new(format.layout());
     let (mut acc, mut longest) = (Vec::new(), 0);
     for piece in text.as_bytes().chunks(1 << 16) {
-        cutter.feed(piece, |it| {
+        splitter.feed(piece, |it| {
             longest = longest.max(it.len());
-            reader.line(&mut acc, it);
+            reader.read_line(&mut acc, it);
         });
     }
-    cutter.finish(|it| reader.line(&mut acc, it));
+    splitter.finish(|it| reader.read_line(&mut acc, it));
     reader.finish(&mut acc);
-    assert!(longest < 70_000 && cutter.n_cut == 1, "{longest} {}", cutter.n_cut);
-    assert_eq!((reader.counts().damaged, cutter.n_dropped), (0, 0));
+    assert!(longest < 70_000 && splitter.n_truncated == 1, "{longest} {}", splitter.n_truncated);
+    assert_eq!((reader.counts().n_damaged, splitter.n_dropped), (0, 0));
     assert!(show(&acc).contains("after the answer"));
 }
 
 #[test]
-fn an_answer_of_fifty_megabytes_is_cut_and_the_rest_is_intact() {
+fn a_result_of_fifty_megabytes_is_truncated_and_the_rest_is_intact() {
     let long = "x\\n".repeat((50 << 20) / 3);
     check_long(
-        Dialect::ClaudeCode,
+        TranscriptFormat::ClaudeCode,
         &format!(
             "{{\"type\":\"user\",\"sessionId\":\"s\",\"cwd\":\"/p\",\"message\":{{\"content\":[{{\"type\":\"tool_result\",\"tool_use_id\":\"t\",\"content\":\"{long}\"}}]}}}}\n{{\"type\":\"user\",\"message\":{{\"content\":\"after the answer\"}}}}\n"
         ),
     );
     let step = |text: &str| format!(r#"{{"action":"ls","observation":"{text}","thought":""}}"#);
     let steps = [step(&long[..3_000_000]), step("after the answer")];
-    check_long(Dialect::SweAgent, &format!("{{\"trajectory\":[{}]}}", steps.join(",")));
+    check_long(TranscriptFormat::SweAgent, &format!("{{\"trajectory\":[{}]}}", steps.join(",")));
 }
 
-const ALL: &[Dialect] = &[
-    Dialect::ClaudeCode,
-    Dialect::Codex,
-    Dialect::Copilot,
-    Dialect::Gemini,
-    Dialect::GeminiChat,
-    Dialect::SpecStory,
-    Dialect::Aider,
-    Dialect::SweAgent,
-    Dialect::Moatless,
-    Dialect::Journal,
+const ALL_FORMATS: &[TranscriptFormat] = &[
+    TranscriptFormat::ClaudeCode,
+    TranscriptFormat::Codex,
+    TranscriptFormat::Copilot,
+    TranscriptFormat::Gemini,
+    TranscriptFormat::GeminiChat,
+    TranscriptFormat::SpecStory,
+    TranscriptFormat::Aider,
+    TranscriptFormat::SweAgent,
+    TranscriptFormat::Moatless,
+    TranscriptFormat::Journal,
 ];
 
 proptest! {
@@ -421,9 +431,9 @@ proptest! {
             "\\{\"type\":\"(user|assistant|response_item|event_msg|tool.execution_complete)\",\"(message|payload|data)\":(\\{\\}|null|7|\\{\"content\":\\[7,\\{\"type\":\"tool_result\"\\}\\]\\})\\}".prop_map(String::into_bytes),
         ], 0..12)) {
         let text = lines.join(&b'\n');
-        for dialect in ALL {
-            read(*dialect, &text);
+        for format in ALL_FORMATS {
+            read(*format, &text);
         }
-        let _ = recognise(&text);
+        let _ = detect_format(&text);
     }
 }

@@ -1,30 +1,33 @@
-//! Moments as hosts write them: ISO 8601 in UTC or with an offset, or milliseconds.
+//! Parses times as hosts write them: ISO 8601 in UTC or with an offset, seconds or milliseconds.
 
 use model::Timestamp;
 use serde_json::Value;
 
-/// Reads `2026-01-05T13:29:29.121Z`, `2026-01-16 16:26:02Z`, seconds or milliseconds.
+/// Parses `2026-01-05T13:29:29.121Z`, `2026-01-16 16:26:02Z`, seconds or milliseconds.
 pub fn parse_time(value: &Value) -> Option<Timestamp> {
     match value {
-        Value::String(text) => iso(text),
+        Value::String(text) => parse_iso(text),
         Value::Number(number) => {
             let number = number.as_i64()?;
-            // Seconds until the year 5138; milliseconds since 1973.
+            // Below 10^11 a number is seconds (until the year 5138), above milliseconds (since
+            // 1973).
             Some(Timestamp(if number.abs() < 100_000_000_000 { number * 1000 } else { number }))
         }
         _ => None,
     }
 }
 
-pub(crate) fn iso(text: &str) -> Option<Timestamp> {
+pub(crate) fn parse_iso(text: &str) -> Option<Timestamp> {
     let bytes = text.as_bytes();
     let number = |from: usize, to: usize| text.get(from..to)?.parse::<i64>().ok();
     let (year, month, day) = (number(0, 4)?, number(5, 7)?, number(8, 10)?);
     if !(1..=12).contains(&month) || !(1..=31).contains(&day) {
         return None;
     }
+    // A bare date is midnight.
     let (hour, minute) = (number(11, 13).unwrap_or(0), number(14, 16).unwrap_or(0));
     let second = number(17, 19).unwrap_or(0);
+    // Seconds may have a fraction of any length, and an offset may follow.
     let mut rest = text.get(19.min(bytes.len())..).unwrap_or_default();
     let mut millis = 0;
     if let Some(fraction) = rest.strip_prefix('.') {
@@ -33,12 +36,12 @@ pub(crate) fn iso(text: &str) -> Option<Timestamp> {
         millis = first.parse::<i64>().unwrap_or(0);
         rest = &fraction[digits..];
     }
-    let seconds = (hour * 60 + minute) * 60 + second - offset(rest);
-    Some(Timestamp::of_day(year, month, day).plus(seconds * 1000 + millis))
+    let seconds = (hour * 60 + minute) * 60 + second - utc_offset_seconds(rest);
+    Some(Timestamp::of_day(year, month, day).plus_millis(seconds * 1000 + millis))
 }
 
 /// Seconds east of UTC: `+02:00`, `-0700`.
-fn offset(text: &str) -> i64 {
+fn utc_offset_seconds(text: &str) -> i64 {
     let sign = match text.as_bytes().first() {
         Some(b'+') => 1,
         Some(b'-') => -1,
@@ -56,7 +59,7 @@ mod tests {
     use serde_json::json;
 
     #[test]
-    fn moments_are_read_as_hosts_write_them() {
+    fn times_are_parsed_in_all_formats() {
         let at = |it: Value| parse_time(&it).map(|it| it.0);
         assert_eq!(at(json!("1970-01-02T00:00:00Z")), Some(86_400_000));
         assert_eq!(at(json!("2026-01-05T13:29:29.121Z")), Some(1_767_619_769_121));

@@ -48,18 +48,18 @@ mod watch;
 
 use std::path::PathBuf;
 
-use engine::{Config, Engine, Key, Notebook};
+use engine::{Notebook, Project};
 
-use crate::Global;
+use crate::GlobalArgs;
 use crate::config::Settings;
-use crate::environment::{self, Environment};
+use crate::environment::Environment;
 use crate::failure;
-use crate::models;
-use crate::output::{Output, count};
+use crate::output::{Output, format_count};
+use crate::project::{DamageTolerance, OpenedProject, ProjectFactory};
 
-/// In the order of a day: keep, find, change, take back, carry, know the code, look after.
+/// Commands in the order of the help: store, find, change, revert, transfer, code, maintain.
 #[derive(clap::Subcommand, Debug)]
-pub(crate) enum Command {
+pub(crate) enum CliCommand {
     Init(init::InitArgs),
     Remember(remember::RememberArgs),
     Learn(learn::LearnArgs),
@@ -106,38 +106,37 @@ pub(crate) enum Command {
     Licenses(licenses::LicensesArgs),
 }
 
-impl Command {
-    /// Whether the command is there to mend: damage does not keep it out.
-    const fn mends(&self) -> bool {
+impl CliCommand {
+    /// True for repair commands, which run despite damage.
+    const fn is_repair(&self) -> bool {
         matches!(self, Self::Doctor(_) | Self::RestoreBackup(_) | Self::Purge(_))
             || self.looks_after_settings()
     }
 
-    /// Whether the command says or corrects what is wrong with the settings, so that they need not
-    /// be right.
+    /// True if the command reports or corrects wrong settings and must run with them.
     const fn looks_after_settings(&self) -> bool {
         match self {
             Self::Doctor(_) => true,
-            Self::Config(args) => !args.converts(),
+            Self::Config(args) => !args.changes_encryption(),
             _ => false,
         }
     }
 
-    /// Whether the command takes files away or puts others in their place.
+    /// True if the command removes or replaces database files.
     const fn replaces_files(&self) -> bool {
         match self {
             Self::Purge(_) | Self::RestoreBackup(_) => true,
-            Self::Config(args) => args.converts(),
+            Self::Config(args) => args.changes_encryption(),
             _ => false,
         }
     }
 
-    /// Whether Ctrl-C ends the command in order.
+    /// True if Ctrl-C stops the command cleanly.
     pub(crate) const fn is_stoppable(&self) -> bool {
         matches!(self, Self::Index(_) | Self::Watch(_))
     }
 
-    /// Whether the command writes memories, so that a backup may be due afterwards.
+    /// True if the command writes memories, so that a backup may be due.
     const fn changes_memories(&self) -> bool {
         matches!(
             self,
@@ -157,190 +156,174 @@ impl Command {
     }
 }
 
-/// How many memories a command gives their vectors after its answer.
+/// Most memories that a command embeds after its output.
 const IN_PASSING: usize = 64;
 
-/// What a command works with.
-pub(crate) struct Session<'a> {
+/// Everything a command works with.
+pub(crate) struct CommandSession<'a> {
     pub(crate) environment: Environment,
     pub(crate) settings: Settings,
-    pub(crate) engine: Engine,
-    /// The folder the command works in, against which paths of the project are read.
+    pub(crate) engine: Project,
+    /// The working folder, against which relative paths are resolved.
     pub(crate) base: PathBuf,
     pub(crate) output: &'a Output,
 }
 
-impl<'a> Session<'a> {
-    /// Opens what a command works with. Who comes to mend is let in past damage.
-    async fn open(global: &Global, output: &'a Output, command: &Command) -> anyhow::Result<Self> {
+impl<'a> CommandSession<'a> {
+    /// Opens the project. Repair commands tolerate damage.
+    async fn open(
+        global: &GlobalArgs,
+        output: &'a Output,
+        command: &CliCommand,
+    ) -> anyhow::Result<Self> {
         let environment = Environment::read()?;
-        let to_mend = command.mends();
-        let (mut settings, key) = if command.looks_after_settings() {
-            let mut settings = Settings::load_anyway(&environment);
-            let key = settings.key(&environment);
-            let key = key.unwrap_or_else(|it| {
-                settings.problems.push(it.to_string());
-                None::<Key>
-            });
-            (settings, key)
-        } else {
-            let settings = Settings::load(&environment)?;
-            let key = settings.key(&environment)?;
-            (settings, key)
-        };
-        let models = match models::plan(&settings) {
-            Ok(plan) => plan.models(),
-            Err(error) if command.looks_after_settings() => {
-                if matches!(command, Command::Doctor(_)) {
-                    settings.problems.push(error.to_string());
-                }
-                engine::Models::built_in()
+        let factory = if command.looks_after_settings() {
+            let (mut factory, model_error) = ProjectFactory::with_wrong_settings(&environment);
+            // `config` reports wrong models by itself.
+            if matches!(command, CliCommand::Doctor(_)) {
+                factory.settings.problems.extend(model_error.map(|it| it.to_string()));
             }
-            Err(error) => return Err(error),
-        };
-        let config = Config {
-            data: environment.data.clone(),
-            key,
-            home: environment.home.clone(),
-            types: settings.types.clone(),
-            models,
-            random: environment::random,
+            factory
+        } else {
+            ProjectFactory::new(&environment)?
         };
         let folder = match command {
-            Command::Index(args) => args.path.as_deref(),
+            CliCommand::Index(args) => args.path.as_deref(),
             _ => None,
         };
         let base = environment.start(folder.or(global.project.as_deref()));
-        let (mut engine, trouble) = Engine::open_anyway(config, &base, environment.now).await?;
-        if let Some(trouble) = trouble {
-            if !to_mend {
-                return Err(trouble.into());
-            }
-            output.warn(&format!("the registry of projects cannot be read, so this project is not recognised: {trouble}"));
-            if let Some(hint) = failure::way_out(&trouble) {
+        let tolerance =
+            if command.is_repair() { DamageTolerance::Registry } else { DamageTolerance::None };
+        let opened = factory.open(&base, environment.now, tolerance).await?;
+        let OpenedProject { project: engine, settings, registry_error } = opened;
+        if let Some(error) = registry_error {
+            output.warn(&format!("the registry of projects cannot be read, so this project is not recognised: {error}"));
+            if let Some(hint) = failure::way_out(&error) {
                 output.hint(&hint);
             }
         }
-        if let Some(recognised) = engine.recognised() {
+        if let Some(recognition) = engine.recognition() {
             output.say(&format!(
                 "this is `{}`: {}",
-                engine.project().name(),
-                recognised.why.reading()
+                engine.project_state().name(),
+                recognition.why.reading()
             ));
         }
-        let stored = match engine.project_settings().await {
-            Err(_) if to_mend => Vec::new(),
-            other => other?,
-        };
-        let settings = settings.with_project(&stored);
-        engine.closed = settings.get("memory.enabled") == "false";
-        engine.manners = settings.manners();
         Ok(Self { environment, settings, engine, base, output })
     }
 
-    /// Says what damage was met while answering; damage turns success into a finding.
+    /// Reports damage found while running; damage turns success into exit code 3.
     fn close(&self, notebooks: &[Notebook], code: u8) -> u8 {
-        let complaints = self.engine.complaints(notebooks);
+        let complaints = self.engine.maintenance().damage_messages(notebooks);
         for complaint in &complaints {
             self.output.warn(complaint);
         }
         if complaints.is_empty() {
             return code;
         }
-        self.output.hint("`waylore doctor` examines everything and says what can be mended");
+        self.output.hint("`waylore doctor` checks everything and says what can be repaired");
         3
     }
 }
 
-pub(crate) async fn run(command: Command, global: &Global, output: &Output) -> anyhow::Result<u8> {
+pub(crate) async fn run(
+    command: CliCommand,
+    global: &GlobalArgs,
+    output: &Output,
+) -> anyhow::Result<u8> {
     match &command {
-        Command::Completions(args) => return completions::run(args, output),
-        Command::Licenses(_) => return Ok(licenses::run(output)),
-        Command::Connect(args) => return connect::connect(args, global, output),
-        Command::Disconnect(args) => return connect::disconnect(args, global, output),
+        CliCommand::Completions(args) => return completions::run(args, output),
+        CliCommand::Licenses(_) => return Ok(licenses::run(output)),
+        CliCommand::Connect(args) => return connect::connect_host(args, global, output),
+        CliCommand::Disconnect(args) => return connect::disconnect_host(args, global, output),
         _ => {}
     }
     if command.replaces_files() {
-        // Whoever has them open would go on with what was there before.
-        ::serve::client::stop(&::serve::Address::of(&Environment::read()?.data));
+        // A daemon with open files would go on using the old ones.
+        ::serve::client::stop_daemon(&::serve::DaemonAddress::for_data_dir(
+            &Environment::read()?.data,
+        ));
     }
     let changes = command.changes_memories();
-    let mut session = Session::open(global, output, &command).await?;
+    let mut session = CommandSession::open(global, output, &command).await?;
     let code = match command {
-        Command::Remember(args) => remember::run(args, &mut session).await,
-        Command::Init(args) => init::run(args, &mut session).await,
-        Command::Review(args) => review::run(args, &mut session).await,
-        Command::Learn(args) => learn::run(args, &mut session).await,
-        Command::List(args) => list::run(args, &session).await,
-        Command::Search(args) => search::run(args, &session).await,
-        Command::Ask(args) => ask::run(args, &session).await,
-        Command::Context(args) => context::run(args, &session).await,
-        Command::Show(args) => show::run(args, &session).await,
-        Command::Explain(args) => explain::run(args, &session).await,
-        Command::Edit(args) => edit::run(args, &session).await,
-        Command::Pin(args) => pin::run(args, &session).await,
-        Command::Flag(args) => flag::run(args, &mut session).await,
-        Command::Forget(args) => forget::run(args, &session).await,
-        Command::Restore(args) => restore::run(args, &session).await,
-        Command::History(args) => history::run(args, &session).await,
-        Command::Undo(args) => undo::run(args, &session).await,
-        Command::Export(args) => export::run(args, &session).await,
-        Command::Import(args) => import::run(args, &mut session).await,
-        Command::Purge(args) => return purge::run(args, session).await,
-        Command::Index(args) => index::run(args, &mut session).await,
-        Command::Watch(args) => watch::run(args, &mut session).await,
-        Command::Map(args) => map::run(args, &mut session).await,
-        Command::Impact(args) => impact::run(args, &session).await,
-        Command::Deps(args) => deps::run(args, &session).await,
-        Command::Neighbours(args) => neighbours::run(args, &session).await,
-        Command::Symbols(args) => symbols::run(args, &session).await,
-        Command::Chunks(args) => chunks::run(&args, &session),
-        Command::Path(args) => path::run(args, &session).await,
-        Command::Backup(args) => backup::run(args, &session).await,
-        // What was damaged is no longer there.
-        Command::RestoreBackup(args) => return restore_backup::run(args, &mut session),
-        Command::Maintain(args) => maintain::run(args, &session).await,
-        Command::Embed(args) => embed::run(args, &session).await,
-        Command::Doctor(args) => return doctor::run(args, &session).await,
-        Command::Stats(args) => stats::run(args, &session).await,
-        Command::Config(args) => return config::run(args, session).await,
-        Command::Completions(_)
-        | Command::Licenses(_)
-        | Command::Connect(_)
-        | Command::Disconnect(_)
-        | Command::Serve(_)
-        | Command::Hook(_)
-        | Command::Mcp(_) => {
+        CliCommand::Remember(args) => remember::run(args, &mut session).await,
+        CliCommand::Init(args) => init::run(args, &mut session).await,
+        CliCommand::Review(args) => review::run(args, &mut session).await,
+        CliCommand::Learn(args) => learn::run(args, &mut session).await,
+        CliCommand::List(args) => list::run(args, &session).await,
+        CliCommand::Search(args) => search::run(args, &session).await,
+        CliCommand::Ask(args) => ask::run(args, &session).await,
+        CliCommand::Context(args) => context::run(args, &session).await,
+        CliCommand::Show(args) => show::run(args, &session).await,
+        CliCommand::Explain(args) => explain::run(args, &session).await,
+        CliCommand::Edit(args) => edit::run(args, &mut session).await,
+        CliCommand::Pin(args) => pin::run(args, &mut session).await,
+        CliCommand::Flag(args) => flag::run(args, &mut session).await,
+        CliCommand::Forget(args) => forget::run(args, &mut session).await,
+        CliCommand::Restore(args) => restore::run(args, &mut session).await,
+        CliCommand::History(args) => history::run(args, &session).await,
+        CliCommand::Undo(args) => undo::run(args, &mut session).await,
+        CliCommand::Export(args) => export::run(args, &session).await,
+        CliCommand::Import(args) => import::run(args, &mut session).await,
+        CliCommand::Purge(args) => return purge::run(args, session).await,
+        CliCommand::Index(args) => index::run(args, &mut session).await,
+        CliCommand::Watch(args) => watch::run(args, &mut session).await,
+        CliCommand::Map(args) => map::run(args, &mut session).await,
+        CliCommand::Impact(args) => impact::run(args, &session).await,
+        CliCommand::Deps(args) => deps::run(args, &session).await,
+        CliCommand::Neighbours(args) => neighbours::run(args, &session).await,
+        CliCommand::Symbols(args) => symbols::run(args, &session).await,
+        CliCommand::Chunks(args) => chunks::run(&args, &session),
+        CliCommand::Path(args) => path::run(args, &session).await,
+        CliCommand::Backup(args) => backup::run(args, &session).await,
+        // The damaged database was replaced, so earlier findings no longer apply.
+        CliCommand::RestoreBackup(args) => return restore_backup::run(args, &mut session),
+        CliCommand::Maintain(args) => maintain::run(args, &session).await,
+        CliCommand::Embed(args) => embed::run(args, &session).await,
+        CliCommand::Doctor(args) => return doctor::run(args, &session).await,
+        CliCommand::Stats(args) => stats::run(args, &session).await,
+        CliCommand::Config(args) => return config::run(args, session).await,
+        CliCommand::Completions(_)
+        | CliCommand::Licenses(_)
+        | CliCommand::Connect(_)
+        | CliCommand::Disconnect(_)
+        | CliCommand::Serve(_)
+        | CliCommand::Hook(_)
+        | CliCommand::Mcp(_) => {
             unreachable!("answered before anything was opened")
         }
     }?;
     let code = session.close(&session.engine.notebooks(), code);
     if changes && code == 0 {
-        // The answer is out; a backup that cannot be made now is said, and does not unmake it.
-        let every = session.settings.number("backup.every_days");
-        if let Err(error) = session.engine.backup_if_due(every).await {
-            output.warn(&format!("no backup could be made: {error}"));
+        // The output is complete; a failed backup is a warning only.
+        let every = session.settings.get_number("backup.every_days");
+        if let Err(error) = session.engine.maintenance().backup_if_due(every).await {
+            output.warn(&format!("the backup failed: {error}"));
         }
         embed_in_passing(&session).await;
     }
     Ok(code)
 }
 
-/// Gives what was written its vectors. The answer is out: what cannot be done now is said, and is done
-/// later. Where memory is turned off, nothing of the project is sent anywhere.
-async fn embed_in_passing(session: &Session<'_>) {
-    if session.engine.closed || session.settings.get("embeddings.at_once") == "false" {
+/// Embeds new memories after the output. Failures are warnings, because embedding is retried later.
+/// If memory is disabled, no text of the project is sent to a provider.
+async fn embed_in_passing(session: &CommandSession<'_>) {
+    if session.engine.is_memory_disabled() || session.settings.get("embeddings.at_once") == "false"
+    {
         return;
     }
-    match session.engine.embed_few(IN_PASSING).await {
-        Ok(it) if it.left > 0 => session.output.hint(&format!(
-            "{} no vector by the model in use yet; `waylore embed` makes them",
-            count(it.left, "memory has", "memories have")
+    match session.engine.embedding_indexer().embed_missing(IN_PASSING).await {
+        Ok(it) if it.n_missing > 0 => session.output.hint(&format!(
+            "{} no vector of the configured model yet; `waylore embed` computes them",
+            format_count(it.n_missing, "memory has", "memories have")
         )),
         Ok(_) => {}
         Err(error) => {
-            session.output.warn(&format!("what was written is found by its words alone: {error}"));
-            session.output.hint("`waylore embed` makes up for it later");
+            session.output.warn(&format!(
+                "the new memory has no vector and is found by keywords only: {error}"
+            ));
+            session.output.hint("`waylore embed` computes it later");
         }
     }
 }

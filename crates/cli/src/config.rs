@@ -1,28 +1,31 @@
-//! Settings: typed, merged, resolved, each with where its value came from.
-//! Flag before environment, before project, before the person's file, before the default.
+//! Settings: typed and merged, each with the origin of its value.
+//! Precedence: flag, environment, project, user file, default.
 
 use std::fs;
 use std::path::Path;
 
-use engine::{Key, Manners, OnDuplicate, OnSecret, SETTINGS, Setting, check_setting};
+use engine::{
+    EncryptionKey, InjectionPolicy, LlmAccess, MemoryState, OnDuplicate, OnSecret, ProjectPolicy,
+    SETTINGS, SettingSpec, check_setting,
+};
 use model::{CustomType, MemoryType, TrustLevel};
 use toml_edit::DocumentMut;
 
 use crate::environment::{self, Environment};
-use crate::failure::{Failure, Kind, usage};
+use crate::failure::{CliFailure, FailureKind, usage_error};
 use crate::keychain;
 
-/// Where a value came from, weakest first.
+/// Origin of a value, lowest precedence first.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) enum Origin {
+pub(crate) enum SettingOrigin {
     Default,
     File,
     Project,
     Environment(String),
 }
 
-impl Origin {
-    pub(crate) fn reading(&self) -> String {
+impl SettingOrigin {
+    pub(crate) fn describe_origin(&self) -> String {
         match self {
             Self::Default => "default".to_owned(),
             Self::File => "configuration file".to_owned(),
@@ -34,30 +37,30 @@ impl Origin {
 
 /// The effective value of a setting.
 #[derive(Clone, Debug)]
-pub(crate) struct Effective {
-    pub(crate) setting: &'static Setting,
+pub(crate) struct EffectiveSetting {
+    pub(crate) setting: &'static SettingSpec,
     pub(crate) value: String,
-    pub(crate) origin: Origin,
+    pub(crate) origin: SettingOrigin,
 }
 
-/// Everything that is configured.
+/// All settings.
 #[derive(Clone, Debug)]
 pub(crate) struct Settings {
-    pub(crate) values: Vec<Effective>,
+    pub(crate) values: Vec<EffectiveSetting>,
     pub(crate) types: Vec<CustomType>,
-    /// What was passed over because it cannot be understood; empty unless read with `anyway`.
+    /// Invalid entries that were skipped; empty unless loaded tolerantly.
     pub(crate) problems: Vec<String>,
 }
 
 impl Settings {
-    /// The settings before any project is known.
+    /// Loads the settings of the user.
     pub(crate) fn load(environment: &Environment) -> anyhow::Result<Self> {
         let (res, problems) = Self::read(environment);
         problems.into_iter().next().map_or(Ok(res), Err)
     }
 
-    /// The settings for those who come to see or to correct them: what cannot be understood is
-    /// passed over and said.
+    /// Loads the settings tolerantly, for commands that show or correct them: invalid entries become
+    /// problems.
     pub(crate) fn load_anyway(environment: &Environment) -> Self {
         let (res, problems) = Self::read(environment);
         Self { problems: problems.iter().map(ToString::to_string).collect(), ..res }
@@ -72,40 +75,44 @@ impl Settings {
         });
         let mut values = Vec::new();
         for setting in SETTINGS {
-            let mut res =
-                Effective { setting, value: setting.default.to_owned(), origin: Origin::Default };
-            if let Some(value) = lookup(&file, setting.key) {
-                let accepted = accept(&mut res, &value, Origin::File);
-                problems.extend(accepted.err().map(|it| wrong(&path, it)));
+            let mut res = EffectiveSetting {
+                setting,
+                value: setting.default.to_owned(),
+                origin: SettingOrigin::Default,
+            };
+            if let Some(value) = find_value(&file, setting.key) {
+                let accepted = set_checked(&mut res, &value, SettingOrigin::File);
+                problems.extend(accepted.err().map(|it| config_error(&path, it)));
             }
-            let name = environment::variable(setting.key);
-            if let Some(value) = environment::setting(setting.key) {
-                let accepted = accept(&mut res, &value, Origin::Environment(name.clone()));
-                let wrong = |it| usage(format!("{name}: {it}"), "unset it or correct it");
+            let name = environment::variable_name(setting.key);
+            if let Some(value) = environment::setting_variable(setting.key) {
+                let accepted =
+                    set_checked(&mut res, &value, SettingOrigin::Environment(name.clone()));
+                let wrong = |it| usage_error(format!("{name}: {it}"), "unset it or correct it");
                 problems.extend(accepted.err().map(wrong));
             }
             values.push(res);
         }
-        for key in unknown(&file) {
-            problems.push(wrong(&path, check_setting(&key, "").err().unwrap_or_default()));
+        for key in unknown_keys(&file) {
+            problems.push(config_error(&path, check_setting(&key, "").err().unwrap_or_default()));
         }
-        let types = types(&file).unwrap_or_else(|it| {
-            problems.push(wrong(&path, it));
+        let types = custom_types(&file).unwrap_or_else(|it| {
+            problems.push(config_error(&path, it));
             Vec::new()
         });
         (Self { values, types, problems: Vec::new() }, problems)
     }
 
-    /// Adds what the project says, below the environment.
+    /// Adds the settings of a project, below the environment.
     pub(crate) fn with_project(mut self, stored: &[(String, String)]) -> Self {
         for value in &mut self.values {
             let said = stored.iter().find(|it| it.0 == value.setting.key);
             if let Some((_, said)) = said
-                && !matches!(value.origin, Origin::Environment(_))
+                && !matches!(value.origin, SettingOrigin::Environment(_))
                 && check_setting(value.setting.key, said).is_ok()
             {
                 value.value.clone_from(said);
-                value.origin = Origin::Project;
+                value.origin = SettingOrigin::Project;
             }
         }
         self
@@ -116,14 +123,27 @@ impl Settings {
         &found.expect("every key asked for is in the table").value
     }
 
-    pub(crate) fn number(&self, key: &str) -> u32 {
+    pub(crate) fn get_number(&self, key: &str) -> u32 {
         self.get(key).parse().unwrap_or(0)
     }
 
-    /// How memory speaks unasked.
-    pub(crate) fn manners(&self) -> Manners {
+    /// The policy that these settings describe. Only `learn` may call the text model; it allows
+    /// that itself, by [`llm_access`](Self::llm_access).
+    pub(crate) fn project_policy(&self) -> ProjectPolicy {
         let level = TrustLevel::parse(self.get("trust.level")).unwrap_or(TrustLevel::Cautious);
-        Manners { level, on_trial: self.get("trial.enabled") == "true" }
+        let memory = match self.get("memory.enabled") {
+            "false" => MemoryState::Disabled,
+            _ => MemoryState::Enabled,
+        };
+        let injection = InjectionPolicy { level, on_trial: self.get("trial.enabled") == "true" };
+        ProjectPolicy { memory, llm: LlmAccess::Denied, injection }
+    }
+
+    pub(crate) fn llm_access(&self) -> LlmAccess {
+        match self.get("learn.ask_model") {
+            "true" => LlmAccess::Allowed,
+            _ => LlmAccess::Denied,
+        }
     }
 
     pub(crate) fn on_secret(&self) -> OnSecret {
@@ -138,47 +158,56 @@ impl Settings {
         }
     }
 
-    /// The key of encrypted data, from where the setting says.
-    pub(crate) fn key(&self, environment: &Environment) -> anyhow::Result<Option<Key>> {
+    /// The encryption key, from the configured location.
+    pub(crate) fn encryption_key(
+        &self,
+        environment: &Environment,
+    ) -> anyhow::Result<Option<EncryptionKey>> {
         let secret = match self.get("encryption.key") {
             "file" => {
                 let path = environment.key_file();
                 fs::read_to_string(&path).map_err(|it| {
-                    let hint = "put the copy you kept there; without the key nothing can be read, backups neither";
+                    let hint = "restore your copy of the key; without it neither the data nor the backups can be read";
                     environment_failure(
                         format!("the key file `{}` cannot be read: {it}", path.display()),
                         hint,
                     )
                 })?
             }
-            "keychain" => {
-                keychain::read(&keychain::Entry::Data(&environment.data)).ok_or_else(|| {
+            "keychain" => keychain::read(&keychain::KeychainEntry::Data(&environment.data))
+                .ok_or_else(|| {
                     let hint = "unlock the keychain of your desktop session and try again";
-                    environment_failure("the keychain does not give the key".to_owned(), hint)
-                })?
-            }
-            "passphrase" => environment::passphrase().ok_or_else(|| {
-                usage("the data is encrypted with a passphrase", "give it in WAYLORE_PASSPHRASE")
+                    environment_failure("the keychain does not return the key".to_owned(), hint)
+                })?,
+            "passphrase" => environment::passphrase_variable().ok_or_else(|| {
+                usage_error(
+                    "the data is encrypted with a passphrase",
+                    "give it in WAYLORE_PASSPHRASE",
+                )
             })?,
             _ => return Ok(None),
         };
-        Ok(Some(Key::new(&secret).map_err(engine::Error::from)?))
+        Ok(Some(EncryptionKey::new(&secret).map_err(engine::Error::from)?))
     }
 }
 
 fn environment_failure(message: String, hint: &str) -> anyhow::Error {
-    Failure { kind: Kind::Environment, message, hint: Some(hint.to_owned()) }.into()
+    CliFailure { kind: FailureKind::Environment, message, hint: Some(hint.to_owned()) }.into()
 }
 
-fn accept(into: &mut Effective, value: &str, origin: Origin) -> Result<(), String> {
+fn set_checked(
+    into: &mut EffectiveSetting,
+    value: &str,
+    origin: SettingOrigin,
+) -> Result<(), String> {
     check_setting(into.setting.key, value)?;
     value.clone_into(&mut into.value);
     into.origin = origin;
     Ok(())
 }
 
-fn wrong(path: &Path, problem: String) -> anyhow::Error {
-    usage(
+fn config_error(path: &Path, problem: String) -> anyhow::Error {
+    usage_error(
         format!("`{}`: {problem}", path.display()),
         "correct the file; `waylore config` lists the settings",
     )
@@ -186,10 +215,12 @@ fn wrong(path: &Path, problem: String) -> anyhow::Error {
 
 fn read(path: &Path) -> anyhow::Result<DocumentMut> {
     match fs::read_to_string(path) {
-        Ok(text) => text.parse().map_err(|it: toml_edit::TomlError| wrong(path, it.to_string())),
+        Ok(text) => {
+            text.parse().map_err(|it: toml_edit::TomlError| config_error(path, it.to_string()))
+        }
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(DocumentMut::new()),
-        Err(error) => Err(Failure {
-            kind: Kind::Environment,
+        Err(error) => Err(CliFailure {
+            kind: FailureKind::Environment,
             message: format!("`{}` cannot be read: {error}", path.display()),
             hint: Some("check who owns it, or set WAYLORE_HOME to a folder of yours".to_owned()),
         }
@@ -198,16 +229,16 @@ fn read(path: &Path) -> anyhow::Result<DocumentMut> {
 }
 
 /// `list.limit` is `limit` in the section `[list]`.
-fn lookup(file: &DocumentMut, key: &str) -> Option<String> {
+fn find_value(file: &DocumentMut, key: &str) -> Option<String> {
     let (section, name) = key.split_once('.')?;
     let value = file.get(section)?.get(name)?.as_value()?;
-    // Without what stands around it: a comment is no part of a value.
+    // Without its decoration: a comment is not part of the value.
     let bare = || value.clone().decorated("", "").to_string();
     Some(value.as_str().map_or_else(bare, str::to_owned))
 }
 
-/// Keys in the file that no setting has.
-fn unknown(file: &DocumentMut) -> Vec<String> {
+/// Unknown keys of the file.
+fn unknown_keys(file: &DocumentMut) -> Vec<String> {
     let mut res = Vec::new();
     for (section, item) in file.iter().filter(|it| it.0 != "types") {
         match item.as_table_like() {
@@ -219,8 +250,8 @@ fn unknown(file: &DocumentMut) -> Vec<String> {
     res
 }
 
-/// Types a methodology declares: `[types."custom:acme.ritual"]` with a label and a half-life.
-fn types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
+/// Custom memory types: `[types."custom:acme.ritual"]` with a label and a half-life.
+fn custom_types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
     let mut res = Vec::new();
     for (slug, item) in
         file.get("types").and_then(|it| it.as_table_like()).into_iter().flat_map(|it| it.iter())
@@ -243,16 +274,17 @@ fn types(file: &DocumentMut) -> Result<Vec<CustomType>, String> {
     Ok(res)
 }
 
-/// Writes one value into the person's file, keeping everything else of it, comments included.
-pub(crate) fn write(path: &Path, key: &str, value: Option<&str>) -> anyhow::Result<()> {
+/// Writes one value into the user's file and preserves the rest, including comments.
+pub(crate) fn write_setting(path: &Path, key: &str, value: Option<&str>) -> anyhow::Result<()> {
     let mut file = read(path)?;
     let (section, name) = key.split_once('.').expect("keys of the table have a section");
     if file.get(section).is_some_and(|it| !it.is_table_like()) {
-        return Err(wrong(path, format!("`{section}` is a value, but should be a section")));
+        return Err(config_error(path, format!("`{section}` is a value, but should be a section")));
     }
     match value {
         Some(value) => {
-            file[section].or_insert(toml_edit::table())[name] = toml_edit::value(typed(value));
+            file[section].or_insert(toml_edit::table())[name] =
+                toml_edit::value(to_toml_value(value));
         }
         None => {
             if let Some(table) = file.get_mut(section).and_then(|it| it.as_table_like_mut()) {
@@ -260,10 +292,11 @@ pub(crate) fn write(path: &Path, key: &str, value: Option<&str>) -> anyhow::Resu
             }
         }
     }
-    Ok(engine::write_private(path, file.to_string().as_bytes()).map_err(engine::Error::from)?)
+    Ok(engine::write_private_file(path, file.to_string().as_bytes())
+        .map_err(engine::Error::from)?)
 }
 
-fn typed(value: &str) -> toml_edit::Value {
+fn to_toml_value(value: &str) -> toml_edit::Value {
     match (value.parse::<i64>(), value.parse::<bool>()) {
         (Ok(number), _) => number.into(),
         (_, Ok(flag)) => flag.into(),

@@ -1,4 +1,4 @@
-//! The only place that reads the clock, the environment and the home directory.
+//! The only module that reads the clock, the environment and the home directory.
 
 use std::env;
 use std::path::{Path, PathBuf};
@@ -7,9 +7,9 @@ use std::time::{SystemTime, UNIX_EPOCH};
 
 use model::Timestamp;
 
-use crate::failure::{Failure, Kind};
+use crate::failure::{CliFailure, FailureKind};
 
-/// Where things are for this person.
+/// Folders and time of this invocation.
 #[derive(Clone, Debug)]
 pub(crate) struct Environment {
     pub(crate) home: Option<PathBuf>,
@@ -21,7 +21,7 @@ pub(crate) struct Environment {
 
 impl Environment {
     pub(crate) fn read() -> anyhow::Result<Self> {
-        let cwd = env::current_dir().map_err(|it| nowhere(&it))?;
+        let cwd = env::current_dir().map_err(|it| no_current_dir(&it))?;
         let home = env::home_dir().filter(|it| !it.as_os_str().is_empty());
         let xdg = |name: &str, below: &str| {
             let set = env::var_os(name).map(PathBuf::from).filter(|it| it.is_absolute());
@@ -48,23 +48,23 @@ impl Environment {
         self.config.join("key")
     }
 
-    /// The folder a command works in.
+    /// The working folder of a command.
     pub(crate) fn start(&self, project: Option<&Path>) -> PathBuf {
         project.map_or_else(|| self.cwd.clone(), |it| self.cwd.join(it))
     }
 }
 
-/// A folder of one's own for what is thrown away.
-pub(crate) fn temporary(name: &str) -> PathBuf {
+/// A path for temporary files.
+pub(crate) fn temporary_path(name: &str) -> PathBuf {
     env::temp_dir().join(format!("waylore-{name}"))
 }
 
-/// A shell can stand in a folder that was removed under its feet.
-fn nowhere(error: &std::io::Error) -> Failure {
-    Failure {
-        kind: Kind::Environment,
+/// The error for a working folder that was removed.
+fn no_current_dir(error: &std::io::Error) -> CliFailure {
+    CliFailure {
+        kind: FailureKind::Environment,
         message: format!("the current folder cannot be used, it may have been removed: {error}"),
-        hint: Some("go to a folder that exists with `cd`, then say it again".to_owned()),
+        hint: Some("change to an existing folder and run the command again".to_owned()),
     }
 }
 
@@ -77,53 +77,53 @@ pub(crate) fn now() -> Timestamp {
     })
 }
 
-/// Where a host keeps its settings, when this variable tells it to keep them elsewhere.
-pub(crate) fn folder(variable: &str) -> Option<PathBuf> {
+/// A folder given by an environment variable, such as a host's settings folder.
+pub(crate) fn folder_variable(variable: &str) -> Option<PathBuf> {
     env::var_os(variable).map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
-/// How long a hook may take at any moment, for those who would rather wait: a machine may be slow.
-pub(crate) fn patience() -> Option<std::time::Duration> {
+/// Overrides the time limit of hooks, for slow machines.
+pub(crate) fn hook_timeout() -> Option<std::time::Duration> {
     let millis = env::var("WAYLORE_HOOK_PATIENCE_MS").ok()?.parse().ok()?;
     Some(std::time::Duration::from_millis(millis))
 }
 
-/// What the daemon says its version is; another one for whoever tries out what a newer program does.
-pub(crate) fn version() -> String {
+/// The reported version; can be overridden to test upgrades.
+pub(crate) fn own_version() -> String {
     let pretended = env::var("WAYLORE_PRETEND_VERSION").ok().filter(|it| !it.is_empty());
     pretended.unwrap_or_else(|| env!("CARGO_PKG_VERSION").to_owned())
 }
 
-/// What processes that we start are marked with: what they cause is not observed.
-const OWN: &str = "WAYLORE_OWN";
+/// Marks processes started by Waylore, whose activity is not observed.
+const OWN_PROCESS_VARIABLE: &str = "WAYLORE_OWN";
 
-/// Whether one of our own processes is behind this one.
+/// True if this process was started by Waylore.
 pub(crate) fn is_own() -> bool {
-    env::var_os(OWN).is_some()
+    env::var_os(OWN_PROCESS_VARIABLE).is_some()
 }
 
-/// The folder a host works in, as some say it to what they start.
+/// The project folder that some hosts pass to their child processes.
 pub(crate) fn project_dir() -> Option<PathBuf> {
     env::var_os("CLAUDE_PROJECT_DIR").map(PathBuf::from).filter(|it| it.is_absolute())
 }
 
-/// The conversation a host started us for, as Claude Code says it to its servers.
+/// The session id that Claude Code passes to its MCP servers.
 pub(crate) fn host_session() -> Option<String> {
     env::var("CLAUDE_CODE_SESSION_ID").ok().filter(|it| !it.trim().is_empty())
 }
 
-/// The token that clients of `mcp --http` must show, when a person chose one.
+/// The token for `mcp --http`, if the user chose one.
 pub(crate) fn mcp_token() -> Option<String> {
     env::var("WAYLORE_MCP_TOKEN").ok().filter(|it| !it.is_empty())
 }
 
-/// What a program that is looked up says, if it is there and says it soon.
+/// Output of a program with one argument, if it exists and answers in time.
 pub(crate) fn said_by(program: &str, argument: &str) -> Option<String> {
     use std::io::Read as _;
     use std::process::Stdio;
-    const SOON: std::time::Duration = std::time::Duration::from_secs(5);
+    const DETACH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);
     let mut command = Command::new(program);
-    command.arg(argument).env(OWN, "1");
+    command.arg(argument).env(OWN_PROCESS_VARIABLE, "1");
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
@@ -131,24 +131,24 @@ pub(crate) fn said_by(program: &str, argument: &str) -> Option<String> {
     std::thread::spawn(move || {
         let mut text = String::new();
         let read = stdout.take(4 << 10).read_to_string(&mut text);
-        // Nobody listens any more when it took too long.
+        // Fails only after the timeout.
         let _ = tell.send(read.is_ok().then_some(text));
     });
-    let said = told.recv_timeout(SOON).ok().flatten();
-    // It may have ended by itself; either way it leaves nothing behind.
+    let said = told.recv_timeout(DETACH_TIMEOUT).ok().flatten();
+    // It may have exited already; in both cases no process is left behind.
     let _ = child.kill();
     let _ = child.wait();
     said
 }
 
-/// Starts a process that outlives this one and the host that called it; nobody hears of it.
-pub(crate) fn detach(command: &mut Command) -> std::io::Result<()> {
+/// Starts a process that outlives this one and its host, without output.
+pub(crate) fn spawn_detached(command: &mut Command) -> std::io::Result<()> {
     #[cfg(unix)]
     std::os::unix::process::CommandExt::process_group(command, 0);
     start(command)
 }
 
-/// Starts the daemon. It leaves the host by itself, which a process that leads a group cannot.
+/// Starts the daemon, which detaches by itself: a process group leader cannot call `setsid`.
 pub(crate) fn start_daemon() -> std::io::Result<()> {
     start(Command::new(env::current_exe()?).args(["serve", "--detached"]).current_dir("/"))
 }
@@ -156,34 +156,34 @@ pub(crate) fn start_daemon() -> std::io::Result<()> {
 fn start(command: &mut Command) -> std::io::Result<()> {
     use std::process::Stdio;
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    command.env(OWN, "1").spawn().map(|_| ())
+    command.env(OWN_PROCESS_VARIABLE, "1").spawn().map(|_| ())
 }
 
 /// A setting given through the environment: `remember.on_secret` is `WAYLORE_REMEMBER_ON_SECRET`.
-pub(crate) fn setting(key: &str) -> Option<String> {
-    env::var(variable(key)).ok().filter(|it| !it.is_empty())
+pub(crate) fn setting_variable(key: &str) -> Option<String> {
+    env::var(variable_name(key)).ok().filter(|it| !it.is_empty())
 }
 
-pub(crate) fn variable(key: &str) -> String {
+pub(crate) fn variable_name(key: &str) -> String {
     format!("WAYLORE_{}", key.replace('.', "_").to_uppercase())
 }
 
-pub(crate) fn passphrase() -> Option<String> {
+pub(crate) fn passphrase_variable() -> Option<String> {
     env::var("WAYLORE_PASSPHRASE").ok().filter(|it| !it.is_empty())
 }
 
-/// The first of these variables that says anything.
+/// The first of these variables that is set and not empty.
 pub(crate) fn first_of(names: &[&str]) -> Option<String> {
     names.iter().find_map(|it| env::var(it).ok().filter(|it| !it.trim().is_empty()))
 }
 
-/// As Ollama itself reads it; empty when it is not set.
+/// `OLLAMA_HOST`, as Ollama reads it; empty if not set.
 pub(crate) fn ollama_host() -> String {
     env::var("OLLAMA_HOST").unwrap_or_default()
 }
 
-/// Memory that a model could take, in bytes, as far as the system tells: what is available on Linux,
-/// half of all there is on macOS, and elsewhere as much as a small model needs.
+/// Memory available for a model, in bytes: available memory on Linux, half of the total on macOS,
+/// elsewhere as much as a small model needs.
 pub(crate) fn free_memory() -> u64 {
     const ENOUGH_FOR_A_SMALL_ONE: u64 = 4 << 30;
     let available = || {
@@ -203,13 +203,13 @@ pub(crate) fn free_memory() -> u64 {
     told.unwrap_or(ENOUGH_FOR_A_SMALL_ONE)
 }
 
-pub(crate) fn editor() -> Option<String> {
+pub(crate) fn editor_command() -> Option<String> {
     let said = |name: &str| env::var(name).ok().filter(|it| !it.trim().is_empty());
     said("VISUAL").or_else(|| said("EDITOR"))
 }
 
 /// Ten random bytes for an id.
-pub(crate) fn random() -> [u8; 10] {
+pub(crate) fn random_bytes() -> [u8; 10] {
     let mut res = [0; 10];
     getrandom::fill(&mut res).expect("the system has randomness");
     res

@@ -1,4 +1,4 @@
-//! How a failure reaches a person: its kind fixes the exit code, and it says what to do next.
+//! Errors of the command line: the kind sets the exit code, and a hint says what to do next.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -9,18 +9,18 @@ use serde_json::json;
 use crate::environment::Environment;
 use crate::output::Output;
 
-/// The kinds of failure; the number is the exit code.
+/// Kinds of failure; the number is the exit code.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Kind {
-    /// Something was found that needs attention, or nothing was found.
+pub(crate) enum FailureKind {
+    /// A finding that needs attention, or no result.
     Finding = 1,
-    /// The command was not said right.
+    /// Wrong usage.
     Usage = 2,
-    /// The machine is in the way: disk, permissions, damage.
+    /// A problem of the machine: disk, permissions, damage.
     Environment = 3,
 }
 
-impl Kind {
+impl FailureKind {
     const fn slug(self) -> &'static str {
         match self {
             Self::Finding => "finding",
@@ -30,50 +30,50 @@ impl Kind {
     }
 }
 
-/// A failure of the command line itself, already worded.
+/// A failure with its message and hint.
 #[derive(Debug)]
-pub(crate) struct Failure {
-    pub(crate) kind: Kind,
+pub(crate) struct CliFailure {
+    pub(crate) kind: FailureKind,
     pub(crate) message: String,
     pub(crate) hint: Option<String>,
 }
 
-impl std::fmt::Display for Failure {
+impl std::fmt::Display for CliFailure {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(&self.message)
     }
 }
 
-impl std::error::Error for Failure {}
+impl std::error::Error for CliFailure {}
 
-/// A usage error with its way out.
-pub(crate) fn usage(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
-    Failure { kind: Kind::Usage, message: message.into(), hint: Some(hint.into()) }.into()
+/// A usage error with a hint.
+pub(crate) fn usage_error(message: impl Into<String>, hint: impl Into<String>) -> anyhow::Error {
+    CliFailure { kind: FailureKind::Usage, message: message.into(), hint: Some(hint.into()) }.into()
 }
 
-/// Said with a failure that would otherwise have cost the person a text they had written.
+/// Added to an error: where the text that the user wrote was saved.
 #[derive(Debug)]
-pub(crate) struct Kept {
+pub(crate) struct KeptDraft {
     pub(crate) path: PathBuf,
     pub(crate) id: String,
 }
 
-impl std::fmt::Display for Kept {
+impl std::fmt::Display for KeptDraft {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (path, id) = (self.path.display(), &self.id);
-        write!(f, "your text is kept in `{path}`; `waylore edit {id}` goes on with it")
+        write!(f, "your text is saved in `{path}`; `waylore edit {id}` continues with it")
     }
 }
 
-/// A command line that cannot be understood, for those who asked for JSON.
-pub(crate) fn misused(error: &clap::Error) -> ExitCode {
+/// Reports wrong arguments as JSON.
+pub(crate) fn report_misuse(error: &clap::Error) -> ExitCode {
     let output = Output { json: true, quiet: true };
     let message = error.render().to_string();
-    report(&usage(message.trim_end(), "`waylore --help` lists the commands"), &output)
+    report_error(&usage_error(message.trim_end(), "`waylore --help` lists the commands"), &output)
 }
 
-pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
-    let failure = explain(error);
+pub(crate) fn report_error(error: &anyhow::Error, output: &Output) -> ExitCode {
+    let failure = classify_error(error);
     if output.json {
         let places = secret_places(error);
         let mut body = json!({ "kind": failure.kind.slug(), "message": failure.message, "hint": failure.hint });
@@ -93,9 +93,9 @@ pub(crate) fn report(error: &anyhow::Error, output: &Output) -> ExitCode {
     ExitCode::from(failure.kind as u8)
 }
 
-/// A failure in one line, for those who are told in no other way.
-pub(crate) fn told(error: &anyhow::Error) -> String {
-    let failure = explain(error);
+/// Formats an error with its hint in one line.
+pub(crate) fn format_error(error: &anyhow::Error) -> String {
+    let failure = classify_error(error);
     match failure.hint {
         Some(hint) => format!("{}; {hint}", failure.message),
         None => failure.message,
@@ -106,116 +106,126 @@ fn secret_places(error: &anyhow::Error) -> Vec<String> {
     let Some(Error::Secret { places }) = error.downcast_ref::<Error>() else {
         return Vec::new();
     };
-    let say = |it: &engine::SecretPlace| {
+    let say = |it: &engine::SecretLocation| {
         format!("{} line {}, column {}: {} ({})", it.part, it.line, it.column, it.kind, it.hint)
     };
     places.iter().map(say).collect()
 }
 
-fn explain(error: &anyhow::Error) -> Failure {
+fn classify_error(error: &anyhow::Error) -> CliFailure {
     let mut res = explain_cause(error);
-    if let Some(kept) = error.downcast_ref::<Kept>() {
+    if let Some(kept) = error.downcast_ref::<KeptDraft>() {
         let hint = res.hint.map(|it| format!("{it}; ")).unwrap_or_default();
         res.hint = Some(format!("{hint}{kept}"));
     }
     res
 }
 
-fn explain_cause(error: &anyhow::Error) -> Failure {
-    if let Some(failure) = error.downcast_ref::<Failure>() {
-        return Failure {
+fn explain_cause(error: &anyhow::Error) -> CliFailure {
+    if let Some(failure) = error.downcast_ref::<CliFailure>() {
+        return CliFailure {
             message: failure.message.clone(),
             hint: failure.hint.clone(),
             kind: failure.kind,
         };
     }
     let Some(known) = error.downcast_ref::<Error>() else {
-        return Failure { kind: Kind::Environment, message: format!("{error:#}"), hint: None };
+        return CliFailure {
+            kind: FailureKind::Environment,
+            message: format!("{error:#}"),
+            hint: None,
+        };
     };
-    let (kind, hint) = judged(known);
-    Failure { kind, message: known.to_string(), hint }
+    let (kind, hint) = engine_failure(known);
+    CliFailure { kind, message: known.to_string(), hint }
 }
 
-/// What to do about an error of the engine.
+/// The hint for an error of the engine.
 pub(crate) fn way_out(error: &Error) -> Option<String> {
-    judged(error).1
+    engine_failure(error).1
 }
 
-fn judged(error: &Error) -> (Kind, Option<String>) {
+fn engine_failure(error: &Error) -> (FailureKind, Option<String>) {
     match error {
         Error::NotFound { .. } => (
-            Kind::Finding,
+            FailureKind::Finding,
             Some(
-                "`waylore list` shows what there is, `waylore list --all` the forgotten too"
+                "`waylore list` shows active memories, `waylore list --all` also forgotten ones"
                     .to_owned(),
             ),
         ),
-        Error::Ambiguous { .. } => (Kind::Usage, Some("give more of the id".to_owned())),
-        Error::Secret { .. } => {
-            (Kind::Finding, Some("take it out, or let it be replaced with --redact".to_owned()))
+        Error::Ambiguous { .. } => {
+            (FailureKind::Usage, Some("give a longer prefix of the id".to_owned()))
         }
-        Error::Refused { hint, .. } => (Kind::Usage, hint.clone()),
-        Error::Nothing { .. } => (Kind::Finding, None),
-        Error::Source(_) => (Kind::Usage, None),
+        Error::Secret { .. } => {
+            (FailureKind::Finding, Some("remove it, or replace it with --redact".to_owned()))
+        }
+        Error::Refused { hint, .. } => (FailureKind::Usage, hint.clone()),
+        Error::Nothing { .. } => (FailureKind::Finding, None),
+        Error::Source(_) => (FailureKind::Usage, None),
         Error::Store(error) => store_hint(error),
         Error::Model(_) => (
-            Kind::Environment,
-            Some("`waylore config test-provider` looks closer; nothing was changed".to_owned()),
+            FailureKind::Environment,
+            Some(
+                "`waylore config test-provider` tests the provider; nothing was changed".to_owned(),
+            ),
         ),
     }
 }
 
-fn store_hint(error: &StoreError) -> (Kind, Option<String>) {
+fn store_hint(error: &StoreError) -> (FailureKind, Option<String>) {
     let said = |text: &str| Some(text.to_owned());
     if engine::is_about_key(error) {
-        return (Kind::Environment, Some(where_keys_are()));
+        return (FailureKind::Environment, Some(where_keys_are()));
     }
     match error {
-        StoreError::Full => (
-            Kind::Environment,
+        StoreError::DiskFull => (
+            FailureKind::Environment,
             said("free some space and try again; everything saved before is safe"),
         ),
         StoreError::ReadOnly { .. } => (
-            Kind::Environment,
+            FailureKind::Environment,
             said("reading works; to write, make the folder writable or set WAYLORE_HOME"),
         ),
-        StoreError::Denied { .. } => (
-            Kind::Environment,
+        StoreError::PermissionDenied { .. } => (
+            FailureKind::Environment,
             said("check who owns the folder, or set WAYLORE_HOME to one of yours"),
         ),
-        StoreError::ForeignOwner { .. } => {
-            (Kind::Environment, said("run as its owner, or set WAYLORE_HOME to a folder of yours"))
-        }
-        StoreError::TooNew { .. } => {
-            (Kind::Environment, said("update waylore; nothing was changed"))
+        StoreError::ForeignOwner { .. } => (
+            FailureKind::Environment,
+            said("run as its owner, or set WAYLORE_HOME to a folder of yours"),
+        ),
+        StoreError::NewerSchema { .. } => {
+            (FailureKind::Environment, said("update waylore; nothing was changed"))
         }
         StoreError::Damaged { path, .. } => {
             let whose = if path.ends_with("user.db") { " --user" } else { "" };
-            let hint = format!(
-                "`waylore restore-backup{whose}` lists the backups that can take its place"
-            );
-            (Kind::Environment, Some(hint))
+            let hint =
+                format!("`waylore restore-backup{whose}` lists the backups that can replace it");
+            (FailureKind::Environment, Some(hint))
         }
-        StoreError::WrongKey { .. } => (Kind::Environment, Some(where_keys_are())),
-        StoreError::NoEncryption => (
-            Kind::Environment,
+        StoreError::WrongKey { .. } | StoreError::NotADatabase { .. } => {
+            (FailureKind::Environment, Some(where_keys_are()))
+        }
+        StoreError::EncryptionUnavailable => (
+            FailureKind::Environment,
             said("install with `cargo install --locked --path crates/cli --features encryption`"),
         ),
-        StoreError::Conflict { .. } | StoreError::Missing { .. } | StoreError::Erased { .. } => {
-            (Kind::Finding, None)
-        }
-        StoreError::Invalid { .. } => (Kind::Usage, None),
-        StoreError::Io { .. } | StoreError::Engine { .. } => {
-            (Kind::Environment, said("`waylore doctor` looks closer"))
+        StoreError::VersionConflict { .. }
+        | StoreError::MemoryNotFound { .. }
+        | StoreError::MemoryErased { .. } => (FailureKind::Finding, None),
+        StoreError::InvalidInput { .. } => (FailureKind::Usage, None),
+        StoreError::Io { .. } | StoreError::Internal { .. } => {
+            (FailureKind::Environment, said("`waylore doctor` checks it"))
         }
     }
 }
 
-/// Where the key may be, and only then what helps when it is not the key.
+/// Hints first at the key, then at other remedies.
 fn where_keys_are() -> String {
     let file = Environment::read().map(|it| format!(" `{}`", it.key_file().display()));
     format!(
-        "`waylore config get encryption.key` says where the key is looked for: the file{}, the keychain or WAYLORE_PASSPHRASE; if the data was never encrypted, `waylore restore-backup` lists the backups",
+        "`waylore config get encryption.key` shows where the key is expected: the file{}, the keychain or WAYLORE_PASSPHRASE; if the data was never encrypted, `waylore restore-backup` lists the backups",
         file.unwrap_or_default()
     )
 }

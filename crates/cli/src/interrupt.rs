@@ -1,18 +1,18 @@
-//! Ctrl-C: long work ends in order at the first, the process at the second.
+//! Ctrl-C: the first stops long work cleanly, the second ends the process.
 
 use std::future::poll_fn;
 use std::pin::pin;
 use std::task::Poll;
 
-/// What a shell expects of a process that Ctrl-C ended.
-const INTERRUPTED: i32 = 130;
+/// Exit code of a process ended by Ctrl-C.
+const INTERRUPT_EXIT_CODE: i32 = 130;
 
-/// Does the work; at the first Ctrl-C `stop` is called, and the work goes on to its end.
-pub(crate) async fn stoppable<T>(work: impl Future<Output = T>, stop: impl Fn()) -> T {
+/// Runs the work; the first Ctrl-C calls `stop`, and the work finishes.
+pub(crate) async fn run_stoppable<T>(work: impl Future<Output = T>, stop: impl Fn()) -> T {
     let mut work = pin!(work);
-    let mut signals = pin!(watch(stop));
+    let mut signals = pin!(watch_signals(stop));
     poll_fn(|context| {
-        // First, so that a signal is listened for before anything begins.
+        // Polled first, so that the handler is installed before the work starts.
         let _ = signals.as_mut().poll(context);
         match work.as_mut().poll(context) {
             Poll::Ready(res) => Poll::Ready(res),
@@ -22,14 +22,14 @@ pub(crate) async fn stoppable<T>(work: impl Future<Output = T>, stop: impl Fn())
     .await
 }
 
-async fn watch(stop: impl Fn()) {
+async fn watch_signals(stop: impl Fn()) {
     if tokio::signal::ctrl_c().await.is_err() {
-        // Nothing listens, so the system ends the process as ever; what is kept is whole all the same.
+        // Without a handler the system ends the process; stored data stays consistent.
         return std::future::pending::<()>().await;
     }
     stop();
     if tokio::signal::ctrl_c().await.is_ok() {
-        std::process::exit(INTERRUPTED);
+        std::process::exit(INTERRUPT_EXIT_CODE);
     }
     std::future::pending::<()>().await;
 }

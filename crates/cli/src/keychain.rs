@@ -1,23 +1,23 @@
-//! Keys in the system's keychain, through the tool each system ships for it.
+//! Secrets in the keychain of the system, through its command line tool.
 //!
-//! A secret travels through pipes, never through arguments, which other users could see.
+//! Secrets are passed through pipes, never as arguments, which other users could see.
 
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-const SERVICE: &str = "waylore";
+const KEYCHAIN_SERVICE: &str = "waylore";
 
-/// What a keychain keeps for us.
-pub(crate) enum Entry<'a> {
-    /// The key of the data in this folder.
+/// An entry of the keychain.
+pub(crate) enum KeychainEntry<'a> {
+    /// The encryption key of a data folder.
     Data(&'a Path),
-    /// What a provider knows us by. Kept for one address: another server is never sent it.
+    /// The API key of a provider. Bound to one address; never sent to another server.
     Provider { role: &'a str, url: &'a str },
 }
 
-impl Entry<'_> {
-    fn account(&self) -> Option<String> {
+impl KeychainEntry<'_> {
+    fn account_name(&self) -> Option<String> {
         match self {
             Self::Data(data) => data.to_str().map(str::to_owned),
             Self::Provider { role, url } => Some(format!("{role} {url}")),
@@ -32,17 +32,17 @@ impl Entry<'_> {
     }
 }
 
-/// The secret of an entry; `None` when the keychain has none or cannot be asked.
-pub(crate) fn read(entry: &Entry<'_>) -> Option<String> {
-    let account = entry.account()?;
-    let answer = run(tool()?.read(&account), "").ok().filter(|it| it.status.success())?;
+/// The secret of an entry; `None` if there is none or the keychain is not available.
+pub(crate) fn read(entry: &KeychainEntry<'_>) -> Option<String> {
+    let account = entry.account_name()?;
+    let answer = run(find_tool()?.read(&account), "").ok().filter(|it| it.status.success())?;
     let secret = String::from_utf8(answer.stdout).ok()?;
     Some(secret.trim_end().to_owned()).filter(|it| !it.is_empty())
 }
 
-/// Keeps a secret and reads it back: a keychain that is locked or absent is found out now.
-pub(crate) fn write(entry: &Entry<'_>, secret: &str) -> bool {
-    let (Some(tool), Some(account)) = (tool(), entry.account()) else {
+/// Stores a secret and reads it back, which detects a locked or absent keychain.
+pub(crate) fn write(entry: &KeychainEntry<'_>, secret: &str) -> bool {
+    let (Some(tool), Some(account)) = (find_tool(), entry.account_name()) else {
         return false;
     };
     let (command, input) = tool.write(&account, entry.label(), secret);
@@ -50,39 +50,40 @@ pub(crate) fn write(entry: &Entry<'_>, secret: &str) -> bool {
         && read(entry).as_deref() == Some(secret)
 }
 
-/// Takes a secret out; says whether it is out.
-pub(crate) fn remove(entry: &Entry<'_>) -> bool {
-    let (Some(tool), Some(account)) = (tool(), entry.account()) else {
+/// Removes a secret; true if it is gone.
+pub(crate) fn remove(entry: &KeychainEntry<'_>) -> bool {
+    let (Some(tool), Some(account)) = (find_tool(), entry.account_name()) else {
         return false;
     };
     run(tool.remove(&account), "").is_ok() && read(entry).is_none()
 }
 
 #[derive(Clone, Copy)]
-enum Tool {
+enum KeychainTool {
     /// libsecret's command, for the keyrings of Linux desktops.
     SecretTool,
     /// The command of the macOS keychain.
     Security,
 }
 
-fn tool() -> Option<Tool> {
+fn find_tool() -> Option<KeychainTool> {
     match std::env::consts::OS {
-        "macos" => Some(Tool::Security),
-        "linux" => Some(Tool::SecretTool),
+        "macos" => Some(KeychainTool::Security),
+        "linux" => Some(KeychainTool::SecretTool),
         _ => None,
     }
 }
 
-impl Tool {
+impl KeychainTool {
     fn read(self, account: &str) -> Command {
         match self {
             Self::SecretTool => {
-                command("secret-tool", &["lookup", "service", SERVICE, "account", account])
+                command("secret-tool", &["lookup", "service", KEYCHAIN_SERVICE, "account", account])
             }
-            Self::Security => {
-                command("security", &["find-generic-password", "-s", SERVICE, "-a", account, "-w"])
-            }
+            Self::Security => command(
+                "security",
+                &["find-generic-password", "-s", KEYCHAIN_SERVICE, "-a", account, "-w"],
+            ),
         }
     }
 
@@ -90,7 +91,7 @@ impl Tool {
         match self {
             Self::SecretTool => {
                 let label = format!("--label={label}");
-                let args = ["store", &label, "service", SERVICE, "account", account];
+                let args = ["store", &label, "service", KEYCHAIN_SERVICE, "account", account];
                 (command("secret-tool", &args), secret.to_owned())
             }
             // `-i` reads commands from standard input.
@@ -98,7 +99,7 @@ impl Tool {
                 let quoted = |it: &str| it.replace('\\', "\\\\").replace('"', "\\\"");
                 let (account, secret) = (quoted(account), quoted(secret));
                 let line = format!(
-                    "add-generic-password -U -s {SERVICE} -a \"{account}\" -w \"{secret}\"\n"
+                    "add-generic-password -U -s {KEYCHAIN_SERVICE} -a \"{account}\" -w \"{secret}\"\n"
                 );
                 (command("security", &["-i"]), line)
             }
@@ -108,11 +109,12 @@ impl Tool {
     fn remove(self, account: &str) -> Command {
         match self {
             Self::SecretTool => {
-                command("secret-tool", &["clear", "service", SERVICE, "account", account])
+                command("secret-tool", &["clear", "service", KEYCHAIN_SERVICE, "account", account])
             }
-            Self::Security => {
-                command("security", &["delete-generic-password", "-s", SERVICE, "-a", account])
-            }
+            Self::Security => command(
+                "security",
+                &["delete-generic-password", "-s", KEYCHAIN_SERVICE, "-a", account],
+            ),
         }
     }
 }

@@ -1,4 +1,4 @@
-//! The binary `waylore`: arguments, configuration, clock and printing. Thinks nothing by itself.
+//! The binary `waylore`: arguments, configuration, clock and output. Decides nothing itself.
 #![expect(
     clippy::doc_markdown,
     reason = "doc comments of arguments are help texts, printed as they are"
@@ -13,6 +13,7 @@ mod interrupt;
 mod keychain;
 mod models;
 mod output;
+mod project;
 mod ticker;
 mod wire;
 
@@ -20,70 +21,70 @@ use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser};
 
-use crate::command::Command;
+use crate::command::CliCommand;
 use crate::output::Output;
 
 /// The memory of AI coding agents
 ///
-/// Waylore keeps what was learned about a project and gives it back at the right moment. Everything
-/// stays on this machine, in files only you can read.
+/// Waylore learns from the sessions of coding agents and gives the next session what it needs, when it needs it.
+/// Everything stays on this machine, in files only you can read.
 #[derive(Parser, Debug)]
 #[command(name = "waylore", version, disable_help_subcommand = true)]
-struct Cli {
+struct CliArgs {
     #[command(flatten)]
-    global: Global,
+    global: GlobalArgs,
     #[command(subcommand)]
-    command: Command,
+    command: CliCommand,
 }
 
-/// What every command understands.
+/// Options of every command.
 #[derive(clap::Args, Debug, Clone)]
 #[command(next_help_heading = "Everywhere")]
-pub(crate) struct Global {
+pub(crate) struct GlobalArgs {
     /// Print JSON with a versioned schema instead of text
     #[arg(long, global = true)]
     pub(crate) json: bool,
     /// Work in the project of this folder instead of the current one
     #[arg(short = 'C', long, global = true, value_name = "DIR")]
     pub(crate) project: Option<std::path::PathBuf>,
-    /// Say nothing on standard error but warnings and errors
+    /// Print only warnings and errors on standard error
     #[arg(short, long, global = true)]
     pub(crate) quiet: bool,
 }
 
 fn main() -> ExitCode {
-    engine::survive_file_size_limit();
-    let cli = match Cli::try_parse() {
-        Ok(Cli { command: Command::Hook(args), .. }) => {
+    engine::ignore_file_size_signal();
+    let cli = match CliArgs::try_parse() {
+        Ok(CliArgs { command: CliCommand::Hook(args), .. }) => {
             command::hook::run(args);
             return ExitCode::SUCCESS;
         }
-        Ok(Cli { command: Command::Serve(args), global }) => {
+        Ok(CliArgs { command: CliCommand::Serve(args), global }) => {
             let output = Output::new(&global);
             return match command::serve::run(args, &output) {
                 Ok(code) => ExitCode::from(code),
-                Err(error) => failure::report(&error, &output),
+                Err(error) => failure::report_error(&error, &output),
             };
         }
         Ok(cli) => cli,
-        // To a host, a usage error is an order to stop the agent.
+        // Some hosts stop the agent on exit code 2, so `hook` never returns a usage error.
         Err(error) if error.use_stderr() && is_hook() => return ExitCode::SUCCESS,
-        // Help and version are answers; everything else is a usage error with clap's own words.
-        Err(error) if error.use_stderr() && wants_json() => return failure::misused(&error),
+        // Help and version are output; everything else is a usage error of clap.
+        Err(error) if error.use_stderr() && wants_json() => return failure::report_misuse(&error),
         Err(error) => {
-            // A closed pipe is the reader's choice, not a failure of ours.
+            // A closed pipe is not an error.
             let _ = error.print();
             return ExitCode::from(if error.use_stderr() { 2 } else { 0 });
         }
     };
     let output = Output::new(&cli.global);
-    if let Command::Mcp(args) = &cli.command {
+    if let CliCommand::Mcp(args) = &cli.command {
         let served = command::mcp::run(args, &cli.global, &output);
-        return served.map_or_else(|it| failure::report(&it, &output), ExitCode::from);
+        return served.map_or_else(|it| failure::report_error(&it, &output), ExitCode::from);
     }
     let mut runtime = tokio::runtime::Builder::new_current_thread();
-    // Who cannot be interrupted in order does not listen for it: a runtime that does is woken by a
-    // call of the system, and such a call can fail.
+    // Only stoppable commands install a signal handler: its runtime needs a system call that can
+    // fail.
     if cli.command.is_stoppable() {
         runtime.enable_io();
     }
@@ -95,21 +96,21 @@ fn main() -> ExitCode {
     };
     match res {
         Ok(code) => ExitCode::from(code),
-        Err(error) => failure::report(&error, &output),
+        Err(error) => failure::report_error(&error, &output),
     }
 }
 
-/// Whether a host calls, with words that could not be understood.
+/// True if the arguments are those of `hook`, although they did not parse.
 fn is_hook() -> bool {
     std::env::args_os().nth(1).is_some_and(|it| it == "hook")
 }
 
-/// Whether JSON was asked for, in a command line that could not be understood otherwise.
+/// True if the arguments contain `--json`, although they did not parse.
 fn wants_json() -> bool {
     std::env::args_os().take_while(|it| it != "--").any(|it| it == "--json")
 }
 
 /// The whole command tree, for completions and the reference.
-pub(crate) fn tree() -> clap::Command {
-    Cli::command()
+pub(crate) fn command_tree() -> clap::Command {
+    CliArgs::command()
 }

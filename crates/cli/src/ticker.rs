@@ -1,44 +1,52 @@
-//! Tells a terminal how far long work is.
+//! Progress display of long operations on a terminal.
 
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
-use engine::Progress;
+use engine::TaskProgress;
 
 use crate::output::Output;
 
-/// How often it is told.
-const TICK: Duration = Duration::from_millis(200);
+/// Refresh interval.
+const TICK_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Tells it until it is dropped.
-pub(crate) struct Ticker {
+/// Displays progress until dropped.
+pub(crate) struct ProgressTicker {
     over: mpsc::Sender<()>,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-impl Ticker {
-    /// `things` is what is counted.
-    pub(crate) fn start(progress: &Progress, things: &'static str, output: &Output) -> Self {
+impl ProgressTicker {
+    /// `things` names the counted items.
+    pub(crate) fn start_ticker(
+        progress: &TaskProgress,
+        things: &'static str,
+        output: &Output,
+    ) -> Self {
         let (over, ended) = mpsc::channel();
         let progress = progress.clone();
         let output = Output { json: output.json, quiet: output.quiet };
         let tell = move || {
             let mut was_said = false;
-            while ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout) {
+            while ended.recv_timeout(TICK_INTERVAL) == Err(RecvTimeoutError::Timeout) {
                 if progress.is_waiting() && !was_said {
-                    output.say("another process is at it in this project; waiting for it to end");
+                    output.say("another process is working in this project; waiting for it");
                     was_said = true;
                 }
-                output.tick(&format!("{} of {} {things}", progress.done(), progress.total()));
+                output.print_progress(&format!(
+                    "{} of {} {things}",
+                    progress.n_done(),
+                    progress.n_total()
+                ));
             }
-            output.tick("");
+            output.print_progress("");
         };
         Self { over, thread: Some(thread::spawn(tell)) }
     }
 }
 
-impl Drop for Ticker {
+impl Drop for ProgressTicker {
     fn drop(&mut self) {
         let _ = self.over.send(());
         if let Some(thread) = self.thread.take() {

@@ -1,20 +1,35 @@
-//! The JSON a user can rely on: twins of our structs, converted by hand. A wire is a promise.
+//! JSON output that users can rely on: separate types, converted explicitly.
 
 pub(crate) mod answer;
 pub(crate) mod context;
 pub(crate) mod graph;
 pub(crate) mod map;
 
-use engine::{Reach, Shown};
+use engine::{NotebookScope, RatedMemory};
 use model::{
-    Actor, Anchor, Counters, Flags, Hlc, Memory, MemoryId, MemoryType, Payload, PerMille,
-    ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId, SoftStates,
-    Source, Timestamp, Visibility, WorkUnit,
+    Actor, HybridTimestamp, Memory, MemoryFlags, MemoryId, MemoryScope, MemorySource, MemoryType,
+    Payload, PerMille, ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, SessionId,
+    SoftStates, SymbolAnchor, Timestamp, UsageCounters, Visibility, WorkUnit,
 };
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-/// A memory on the wire. Fractions are between 0 and 1, moments are milliseconds since the epoch.
+/// Amount of detail in JSON results.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum JsonDetail {
+    Results,
+    /// With excluded candidates and their reasons (`--explain`).
+    Explained,
+}
+
+impl JsonDetail {
+    /// The detail requested by the flag `--explain`.
+    pub(crate) const fn from_explain_flag(is_set: bool) -> Self {
+        if is_set { Self::Explained } else { Self::Results }
+    }
+}
+
+/// A memory in JSON. Fractions are between 0 and 1, times are milliseconds since the epoch.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct MemoryWire {
@@ -24,10 +39,10 @@ pub(crate) struct MemoryWire {
     #[serde(rename = "type")]
     kind: String,
     #[serde(default = "user_taught")]
-    source: Source,
-    #[serde(default = "global")]
-    scope: Scope,
-    #[serde(default = "personal")]
+    source: MemorySource,
+    #[serde(default = "default_scope")]
+    scope: MemoryScope,
+    #[serde(default = "default_visibility")]
     visibility: Visibility,
     content: String,
     #[serde(default)]
@@ -35,14 +50,15 @@ pub(crate) struct MemoryWire {
     #[serde(default)]
     citation: String,
     confidence: f64,
-    /// What the confidence is worth now; only ever written.
+    /// Confidence after decay; output only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     current_confidence: Option<f64>,
-    /// `live`, `needs_review` …; follows from the rest, so only ever written.
+    /// `live`, `needs_review` …; derived, output only.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     status: Option<String>,
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    reach: Option<String>,
+    /// `project` or `user`; output only. Exports of schema 1 call it `reach`.
+    #[serde(default, alias = "reach", skip_serializing_if = "Option::is_none")]
+    notebook: Option<String>,
     #[serde(default)]
     tags: Vec<String>,
     #[serde(default)]
@@ -50,7 +66,7 @@ pub(crate) struct MemoryWire {
     #[serde(default)]
     modules: Vec<String>,
     #[serde(default)]
-    anchors: Vec<Anchor>,
+    anchors: Vec<SymbolAnchor>,
     #[serde(default)]
     work_unit: Option<WorkUnit>,
     #[serde(default)]
@@ -115,31 +131,31 @@ struct RelationWire {
     auto: bool,
 }
 
-fn user_taught() -> Source {
-    Source::UserTaught
+fn user_taught() -> MemorySource {
+    MemorySource::UserTaught
 }
-fn global() -> Scope {
-    Scope::Global
+fn default_scope() -> MemoryScope {
+    MemoryScope::Global
 }
-fn personal() -> Visibility {
+fn default_visibility() -> Visibility {
     Visibility::Personal
 }
 fn by_user() -> String {
     Actor::User.to_string()
 }
 
-pub(crate) fn reach_word(reach: Reach) -> &'static str {
+pub(crate) fn reach_word(reach: NotebookScope) -> &'static str {
     match reach {
-        Reach::Project => "project",
-        Reach::User => "user",
+        NotebookScope::Project => "project",
+        NotebookScope::User => "user",
     }
 }
 
-impl From<&Shown> for MemoryWire {
-    fn from(shown: &Shown) -> Self {
+impl From<&RatedMemory> for MemoryWire {
+    fn from(shown: &RatedMemory) -> Self {
         Self {
-            current_confidence: Some(shown.current.fraction()),
-            reach: Some(reach_word(shown.reach).to_owned()),
+            current_confidence: Some(shown.current_confidence.as_fraction()),
+            notebook: Some(reach_word(shown.scope).to_owned()),
             ..Self::from(&shown.memory)
         }
     }
@@ -158,10 +174,10 @@ impl From<&Memory> for MemoryWire {
             content: memory.content.clone(),
             summary: memory.summary.clone(),
             citation: memory.citation.clone(),
-            confidence: memory.confidence.fraction(),
+            confidence: memory.confidence.as_fraction(),
             current_confidence: None,
             status: Some(memory.status().slug().to_owned()),
-            reach: None,
+            notebook: None,
             tags: memory.tags.clone(),
             files: memory.files.clone(),
             modules: memory.modules.clone(),
@@ -196,17 +212,17 @@ impl From<&Memory> for MemoryWire {
 }
 
 impl MemoryWire {
-    /// Reads a memory from outside; the error says which field and why.
+    /// Converts imported JSON; the error names the field and the reason.
     pub(crate) fn into_memory(self) -> Result<Memory, String> {
         let kind = MemoryType::from_slug(&self.kind).map_err(|it| it.to_string())?;
-        let payload = match (&self.payload, kind.core()) {
+        let payload = match (&self.payload, kind.core_kind()) {
             (None | Some(Value::Null), _) => None,
             (Some(json), Some(core)) => {
                 Some(Payload::parse(core, json).map_err(|it| it.to_string())?)
             }
             (Some(_), None) => return Err(format!("a `{kind}` carries no payload")),
         };
-        let confidence = fraction("confidence", self.confidence)?;
+        let confidence = parse_fraction("confidence", self.confidence)?;
         let relations: Result<Vec<_>, _> =
             self.relations.into_iter().map(RelationWire::into_relation).collect();
         let moment = |it: Option<i64>| it.map(Timestamp);
@@ -232,7 +248,7 @@ impl MemoryWire {
             branch: self.branch,
             relations: relations?,
             half_life_days: self.half_life_days,
-            flags: Flags {
+            flags: MemoryFlags {
                 needs_review: self.needs_review,
                 user_verified: self.user_verified,
                 pinned: self.pinned,
@@ -251,8 +267,8 @@ impl MemoryWire {
             created_at: Timestamp(self.created_at),
             updated_at: Timestamp(self.updated_at.unwrap_or(self.created_at)),
             version: self.version,
-            hlc: Hlc(self.hlc),
-            counters: Counters {
+            hlc: HybridTimestamp(self.hlc),
+            counters: UsageCounters {
                 access_count: self.access_count,
                 used_count: self.used_count,
                 last_accessed_at: moment(self.last_accessed_at),
@@ -272,7 +288,7 @@ impl From<&Relation> for RelationWire {
             kind: relation.kind,
             memory,
             file,
-            confidence: relation.confidence.fraction(),
+            confidence: relation.confidence.as_fraction(),
             auto: relation.auto,
         }
     }
@@ -283,14 +299,14 @@ impl RelationWire {
         let target = match (self.memory, self.file) {
             (Some(id), None) => RelationTarget::Memory(id),
             (None, Some(path)) => RelationTarget::File(path),
-            _ => return Err("a relation points at a `memory` or a `file`".to_owned()),
+            _ => return Err("a relation needs a `memory` or a `file` as target".to_owned()),
         };
-        let confidence = fraction("confidence of a relation", self.confidence)?;
+        let confidence = parse_fraction("confidence of a relation", self.confidence)?;
         Ok(Relation { kind: self.kind, target, confidence, auto: self.auto })
     }
 }
 
-fn fraction(what: &str, value: f64) -> Result<PerMille, String> {
+fn parse_fraction(what: &str, value: f64) -> Result<PerMille, String> {
     PerMille::from_fraction(value)
         .ok_or_else(|| format!("the {what} is not between 0 and 1: {value}"))
 }

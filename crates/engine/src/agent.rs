@@ -1,216 +1,237 @@
-//! What an agent may do by itself. It records into the scratchpad, it points at doubts and relations, it
-//! proposes another module map; nothing it says counts as a memory before the session was learned from or
-//! a person has looked, and it takes none away.
+//! Agents: the changes that an agent may make without the user.
+//!
+//! An agent records notes, flags doubtful memories, relates memories and proposes changes of the
+//! module map. None of its notes is a memory before learning or the user accepts it, and an agent
+//! removes no memory.
 
 use std::path::{Path, PathBuf};
 
 use model::{
-    Actor, Envelope, Event, Memory, MemoryId, MemoryType, PerMille, ProjectPath, RecordedNote,
-    Relation, RelationKind, RelationTarget, Scope, SessionEnd, SessionId, SessionStart,
+    Actor, Event, EventEnvelope, Memory, MemoryId, MemoryScope, MemoryType, PerMille, ProjectPath,
+    RecordedNote, Relation, RelationKind, RelationTarget, SessionEnd, SessionId, SessionStart,
 };
-use store::{Action, Batch, Change};
+use store::{AuditAction, StoreChange, WriteBatch};
 
-use crate::admit::{self, OnSecret};
-use crate::change::{by_user, reason, refuse_forgotten};
-use crate::{Engine, Error, Found, Notebook};
+use crate::editing::{clean_reason, refuse_if_forgotten, user_batch};
+use crate::learn::{list_journals, record_events};
+use crate::lookup::find_by_id;
+use crate::recall::shown_log;
+use crate::remember::resolve_files;
+use crate::text_admission::{OnSecret, admit_content, admit_labels, mask_label};
+use crate::{Error, LocatedMemory, Notebook, Project, ProjectReader};
 
-/// Who speaks, and in which session.
+/// Confidence of a relation that an agent states.
+const STATED_RELATION_CONFIDENCE: PerMille = PerMille::new(700);
+
+/// The agent that calls, and its session.
 #[derive(Clone, Debug)]
 pub struct AgentSession {
     pub id: SessionId,
-    /// What the client calls itself.
+    /// The client's name for itself.
     pub agent: String,
-    /// The host's name for the conversation, where it says so.
-    pub host: Option<String>,
+    /// The host's name for the conversation, if the host gives one.
+    pub host_session: Option<String>,
 }
 
-/// Something an agent wants remembered.
+/// A note that an agent wants remembered.
 #[derive(Clone, Debug)]
 pub struct AgentNote {
     pub content: String,
-    /// The slug of a type; suggested from the text when absent.
+    /// The slug of a type; suggested from the text if absent.
     pub kind: Option<String>,
     pub tags: Vec<String>,
     pub files: Vec<PathBuf>,
     pub modules: Vec<String>,
 }
 
-/// What was recorded. It is no memory yet.
+/// A note in the journal. It is not a memory yet.
 #[derive(Clone, Debug)]
-pub struct Noted {
-    /// The session whose scratchpad it is in.
+pub struct RecordedAgentNote {
+    /// The session whose journal it is in.
     pub session: SessionId,
     pub kind: MemoryType,
-    pub redacted: usize,
-    /// Files named that do not exist here.
-    pub absent: Vec<ProjectPath>,
+    pub n_redacted: usize,
+    /// Named files that do not exist in the project.
+    pub missing_files: Vec<ProjectPath>,
 }
 
-/// How sure a relation is that an agent registers.
-const RELATED: PerMille = PerMille::new(700);
-
-impl Engine {
-    /// Puts a note into the journal of the session; whether it becomes a memory is decided when the
-    /// session is learned from. Where the host's conversation is journalled and goes on, that is its
-    /// session. Secrets are masked: nobody is there to correct the text.
-    pub async fn record_note(
-        &mut self,
-        session: &AgentSession,
-        note: AgentNote,
-        event: String,
-    ) -> Result<Noted, Error> {
-        self.refuse_closed()?;
-        let admitted = admit::content(&note.content, OnSecret::Redact)?;
-        let kind = match &note.kind {
-            Some(word) => MemoryType::parse(word, &self.config.types)?,
-            None => MemoryType::Core(promote::suggest_type(&admitted.text).kind),
-        };
-        let root = self.place.root.clone();
-        let (files, absent) = self.files(&note.files, &root)?;
-        let modules = admit::labels("module", &note.modules)?;
-        let recorded = RecordedNote {
-            kind: kind.clone(),
-            content: admitted.text,
-            scope: (!modules.is_empty()).then_some(Scope::Module),
-            tags: admit::labels("tag", &note.tags)?,
-            files,
-            modules,
-            payload: None,
-            step: None,
-        };
-        let start = SessionStart {
-            project_root: root.to_string_lossy().into_owned(),
-            agent: session.agent.clone(),
-            host_session: None,
-            session_type: None,
-            task: None,
-            planned_steps: None,
-            phase: None,
-            role: None,
-            parent: None,
-            transcript: None,
-            work_unit: None,
-        };
-        let (id, mut events) = match self.conversation(session) {
-            Some(id) => (id, Vec::new()),
-            // A repeated beginning has the same id and counts for nothing.
-            None => (session.id, vec![self.event(session.id, "start", Event::SessionStart(start))]),
-        };
-        // Names of notes are unique within a process; others may write into the same journal.
-        let event = format!("{event} {}", session.id);
-        events.push(self.event(id, &event, Event::Record(recorded)));
-        self.journal(&events).await?;
-        Ok(Noted { session: id, kind, redacted: admitted.redacted, absent })
-    }
-
-    /// The session of the host's conversation, if that is journalled here and has not ended: a host may
-    /// go on to another conversation and leave us with the name of the last.
-    fn conversation(&self, session: &AgentSession) -> Option<SessionId> {
-        let id = agents::session_id(session.host.as_deref()?);
-        let journal = self.journalled().into_iter().find(|it| it.session == id)?;
-        (!journal.has_ended).then_some(id)
-    }
-
-    /// Notes what the host's conversation was told because it asked: no hook need say it again.
-    pub fn asked_and_told(
-        &self,
-        session: &AgentSession,
-        memories: impl Iterator<Item = MemoryId>,
-    ) -> Result<(), Error> {
-        match &session.host {
-            Some(host) => self.note_heard(host, memories),
-            None => Ok(()),
+/// Journals a note; learning decides later whether it becomes a memory. The note goes into the
+/// journal of the host's conversation if that is running, else into one of the agent's own. Secrets
+/// are redacted, because no user is present to correct the text.
+pub(crate) async fn record_note(
+    project: &mut Project,
+    session: &AgentSession,
+    note: AgentNote,
+    event_id: String,
+) -> Result<RecordedAgentNote, Error> {
+    project.require_memory_enabled()?;
+    let admitted = admit_content(&note.content, OnSecret::Redact)?;
+    let kind = match &note.kind {
+        Some(slug) => MemoryType::parse(slug, &project.config.types)?,
+        None => MemoryType::Core(promote::suggest_type(&admitted.text).kind),
+    };
+    let root = project.place.root.clone();
+    let (files, missing_files) = resolve_files(project, &note.files, &root)?;
+    let modules = admit_labels("module", &note.modules)?;
+    let recorded = RecordedNote {
+        kind: kind.clone(),
+        content: admitted.text,
+        // Without modules the note is about the project.
+        scope: (!modules.is_empty()).then_some(MemoryScope::Module),
+        tags: admit_labels("tag", &note.tags)?,
+        files,
+        modules,
+        payload: None,
+        step: None,
+    };
+    // In the journal of the conversation the note is judged together with its evidence.
+    let (id, mut events) = match running_conversation(project, session) {
+        Some(id) => (id, Vec::new()),
+        // A repeated start event has the same id and is ignored.
+        None => {
+            let start = Event::SessionStart(own_session_start(&root, session));
+            (session.id, vec![new_event(project, session.id, "start", start)])
         }
-    }
+    };
+    // Ids of notes are unique within a process; other processes may write into the same journal.
+    let event_id = format!("{event_id} {}", session.id);
+    events.push(new_event(project, id, &event_id, Event::Record(recorded)));
+    record_events(project, &events).await?;
+    Ok(RecordedAgentNote { session: id, kind, n_redacted: admitted.n_redacted, missing_files })
+}
 
-    /// The files that the host's session went over last, where that is known.
-    pub fn went_over(&self, session: &AgentSession) -> Vec<ProjectPath> {
-        session.host.as_ref().map_or_else(Vec::new, |it| self.files_at_hand(it))
+/// The start of a session of the agent's own, of which nothing but notes is known.
+fn own_session_start(root: &Path, session: &AgentSession) -> SessionStart {
+    SessionStart {
+        project_root: root.to_string_lossy().into_owned(),
+        agent: session.agent.clone(),
+        host_session: None,
+        session_type: None,
+        task: None,
+        planned_steps: None,
+        phase: None,
+        role: None,
+        parent: None,
+        transcript: None,
+        work_unit: None,
     }
+}
 
-    /// Says that the session is over.
-    pub async fn end_notes(&mut self, session: &AgentSession) -> Result<(), Error> {
-        let end = Event::SessionEnd(SessionEnd { outcome: None, steps: None });
-        let events = [self.event(session.id, "end", end)];
-        self.journal(&events).await
+/// Journals the end of the agent's own session.
+pub(crate) async fn end_agent_session(
+    project: &mut Project,
+    session: &AgentSession,
+) -> Result<(), Error> {
+    let end = Event::SessionEnd(SessionEnd { outcome: None, steps: None });
+    let events = [new_event(project, session.id, "end", end)];
+    record_events(project, &events).await
+}
+
+/// Marks a memory for review: it is not injected until the user has looked at it.
+pub(crate) async fn flag_for_review(
+    project: &Project,
+    session: &AgentSession,
+    id: &str,
+    why: &str,
+) -> Result<Memory, Error> {
+    let LocatedMemory { notebook, mut memory } = find_by_id(project, id).await?;
+    refuse_if_forgotten(&memory)?;
+    if why.trim().is_empty() {
+        return Err(Error::refuse("the reason is empty", "say what is wrong with it"));
     }
+    memory.flags.needs_review = true;
+    replace_as_agent(project, session, &notebook, memory, Some(clean_reason(why))).await
+}
 
-    /// Puts a memory up for review: it is no longer said unasked until a person has looked at it.
-    pub async fn doubt(
-        &self,
-        session: &AgentSession,
-        id: &str,
-        why: &str,
-    ) -> Result<Memory, Error> {
-        let Found { notebook, memory } = self.find(id).await?;
-        refuse_forgotten(&memory)?;
-        if why.trim().is_empty() {
-            return Err(Error::refused("the reason is empty", "say what is wrong with it"));
+/// Relates a memory to another memory or to a file. Repeating it has no effect.
+pub(crate) async fn relate_memory(
+    project: &Project,
+    session: &AgentSession,
+    id: &str,
+    kind: RelationKind,
+    target: &str,
+) -> Result<Memory, Error> {
+    // Superseding deprecates the target, and that is the user's decision.
+    if kind == RelationKind::Supersedes {
+        return Err(Error::refuse(
+            "an agent does not replace a memory",
+            "flag the one that is wrong and record what is right",
+        ));
+    }
+    let LocatedMemory { notebook, mut memory } = find_by_id(project, id).await?;
+    refuse_if_forgotten(&memory)?;
+    let target = match find_by_id(project, target).await {
+        Ok(found) if found.memory.id == memory.id => {
+            return Err(Error::refuse("a memory does not relate to itself", "name another"));
         }
-        let mut after = memory;
-        after.flags.needs_review = true;
-        self.replace_by(session, &notebook, after, Some(reason(why))).await
+        Ok(found) => RelationTarget::Memory(found.memory.id),
+        Err(error @ (Error::Store(_) | Error::Ambiguous { .. })) => return Err(error),
+        // Not the id of a memory, so that it must be a file.
+        Err(_) => RelationTarget::File(existing_file(project, target)?),
+    };
+    let is_known = |it: &Relation| (it.kind, &it.target) == (kind, &target);
+    if memory.relations.iter().any(is_known) {
+        return Ok(memory);
     }
+    let confidence = STATED_RELATION_CONFIDENCE;
+    memory.relations.push(Relation { kind, target, confidence, auto: false });
+    replace_as_agent(project, session, &notebook, memory, None).await
+}
 
-    /// Registers how a memory stands to another, or to a file. Saying it twice says it once.
-    pub async fn relate(
-        &self,
-        session: &AgentSession,
-        id: &str,
-        kind: RelationKind,
-        target: &str,
-    ) -> Result<Memory, Error> {
-        if kind == RelationKind::Supersedes {
-            return Err(Error::refused(
-                "an agent does not replace a memory",
-                "flag the one that is wrong and record what is right",
-            ));
-        }
-        let Found { notebook, memory } = self.find(id).await?;
-        refuse_forgotten(&memory)?;
-        let target = match self.find(target).await {
-            Ok(found) if found.memory.id == memory.id => {
-                return Err(Error::refused("a memory does not relate to itself", "name another"));
-            }
-            Ok(found) => RelationTarget::Memory(found.memory.id),
-            Err(error @ (Error::Store(_) | Error::Ambiguous { .. })) => return Err(error),
-            Err(_) => RelationTarget::File(self.related_file(target)?),
-        };
-        let is_known = |it: &Relation| (it.kind, &it.target) == (kind, &target);
-        if memory.relations.iter().any(is_known) {
-            return Ok(memory);
-        }
-        let mut after = memory;
-        after.relations.push(Relation { kind, target, confidence: RELATED, auto: false });
-        self.replace_by(session, &notebook, after, None).await
+async fn replace_as_agent(
+    project: &Project,
+    session: &AgentSession,
+    notebook: &Notebook,
+    after: Memory,
+    detail: Option<String>,
+) -> Result<Memory, Error> {
+    let (id, after) = (after.id, Memory { updated_at: project.now, ..after });
+    let actor = Actor::Agent(mask_label(&session.agent, model::MAX_LABEL));
+    let changes = vec![StoreChange::Replace(Box::new(after))];
+    let batch = WriteBatch { actor, detail, ..user_batch(AuditAction::Flag, project.now, changes) };
+    project.write(notebook.scope, batch).await?;
+    let stored = notebook.store.memories().get(id).await?;
+    stored.ok_or_else(|| Error::NotFound { id: id.short() })
+}
+
+/// The session of the host's conversation, if it is journalled and has not ended. A host may start
+/// another conversation without telling us its name.
+fn running_conversation(reader: &ProjectReader, session: &AgentSession) -> Option<SessionId> {
+    let id = agents::derive_session_id(session.host_session.as_deref()?);
+    let journal = list_journals(reader).into_iter().find(|it| it.session == id)?;
+    (!journal.has_ended).then_some(id)
+}
+
+/// Records memories as shown to the host's conversation, so that no hook injects them again.
+pub(crate) fn record_requested_memories(
+    reader: &ProjectReader,
+    session: &AgentSession,
+    memories: impl Iterator<Item = MemoryId>,
+) -> Result<(), Error> {
+    match &session.host_session {
+        Some(host) => shown_log::record_memories(reader, host, memories),
+        None => Ok(()),
     }
+}
 
-    fn related_file(&self, target: &str) -> Result<ProjectPath, Error> {
+/// The files that the host's conversation touched last, if it is known.
+pub(crate) fn recent_files_of_agent(
+    reader: &ProjectReader,
+    session: &AgentSession,
+) -> Vec<ProjectPath> {
+    let host = session.host_session.as_ref();
+    host.map_or_else(Vec::new, |it| shown_log::session_files(reader, it))
+}
+
+fn existing_file(reader: &ProjectReader, target: &str) -> Result<ProjectPath, Error> {
+    let path = reader.project_path(Path::new(target), &reader.place.root);
+    let exists = |it: &ProjectPath| source::exists_in_project(&reader.place.root, it.as_str());
+    path.ok().filter(exists).ok_or_else(|| {
         let hint = "name a memory by its id, or a file of this project by its path";
-        let path = self.path(Path::new(target), &self.place.root.clone());
-        let there = |it: &ProjectPath| source::exists(&self.place.root, it.as_str());
-        path.ok().filter(there).ok_or_else(|| {
-            Error::refused(format!("`{target}` is neither a memory nor a file here"), hint)
-        })
-    }
+        Error::refuse(format!("`{target}` is neither a memory nor a file here"), hint)
+    })
+}
 
-    async fn replace_by(
-        &self,
-        session: &AgentSession,
-        notebook: &Notebook,
-        after: Memory,
-        detail: Option<String>,
-    ) -> Result<Memory, Error> {
-        let (id, after) = (after.id, Memory { updated_at: self.now, ..after });
-        let actor = Actor::Agent(admit::masked(&session.agent, model::MAX_LABEL));
-        let changes = vec![Change::Replace(Box::new(after))];
-        let batch = Batch { actor, detail, ..by_user(Action::Flag, self.now, changes) };
-        self.write(&notebook.store, batch).await?;
-        let found = notebook.store.get(id).await?;
-        found.ok_or_else(|| Error::NotFound { id: id.short() })
-    }
-
-    fn event(&self, session: SessionId, id: &str, event: Event) -> Envelope {
-        Envelope { id: id.to_owned(), session, at: self.now, event }
-    }
+fn new_event(reader: &ProjectReader, session: SessionId, id: &str, event: Event) -> EventEnvelope {
+    EventEnvelope { id: id.to_owned(), session, at: reader.now, event }
 }

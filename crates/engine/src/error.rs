@@ -1,63 +1,62 @@
-//! What can go wrong, shaped by what the caller can do next.
+//! Errors of the engine, shaped by what the caller can do next.
 
-/// Where a secret stands in a text, without showing it.
+/// Location of a secret in a text, without the secret.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct SecretPlace {
-    /// Which text: `content`, `tag`, …
+pub struct SecretLocation {
+    /// Name of the text: `content`, `tag`, …
     pub part: &'static str,
     pub line: usize,
     pub column: usize,
     pub kind: &'static str,
-    /// Enough to recognise it, not enough to use it.
+    /// Its first characters: enough to recognise it, not enough to use it.
     pub hint: String,
 }
 
+/// An error of the engine. Each variant says what the caller can do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Ask again with another id.
+    /// Call again with another id.
     #[error("no memory matches `{id}`")]
     NotFound { id: String },
-    /// Ask again with more characters.
+    /// Call again with more characters.
     #[error("`{id}` matches {} memories: {}", matches.len(), matches.join(", "))]
     Ambiguous { id: String, matches: Vec<String> },
-    /// Take the secret out, or have it redacted.
+    /// Remove the secret, or have it redacted.
     #[error("the text holds {} that looks like a secret; nothing was saved", if places.len() == 1 { "something" } else { "several things" })]
-    Secret { places: Vec<SecretPlace> },
-    /// Say something else; the message says what.
+    Secret { places: Vec<SecretLocation> },
+    /// Call again with other input; the message says what is wrong with this.
     #[error("{what}")]
     Refused { what: String, hint: Option<String> },
-    /// Nothing is wrong: there is simply nothing to do it to. Unlike `NotFound`, nothing was named.
+    /// There is nothing to work on, and nothing is wrong. Unlike `NotFound`, the caller named
+    /// nothing.
     #[error("{what}")]
     Nothing { what: String },
     #[error(transparent)]
     Store(#[from] store::Error),
     #[error(transparent)]
     Source(#[from] source::Error),
-    /// Look at the provider, or do without it.
+    /// Check the provider, or turn it off.
     #[error(transparent)]
     Model(#[from] infer::Error),
 }
 
 impl Error {
-    pub(crate) fn refused(what: impl Into<String>, hint: impl Into<String>) -> Self {
+    pub(crate) fn refuse(what: impl Into<String>, hint: impl Into<String>) -> Self {
         Self::Refused { what: what.into(), hint: Some(hint.into()) }
     }
 
-    pub(crate) fn nothing(what: impl Into<String>) -> Self {
+    pub(crate) fn nothing_to_do(what: impl Into<String>) -> Self {
         Self::Nothing { what: what.into() }
     }
 }
 
-/// Whether the right key would help: the file is encrypted, or looks as if it were.
+/// Returns whether the right key may help: the file is encrypted, or cannot be told from an
+/// encrypted one.
 pub fn is_about_key(error: &store::Error) -> bool {
-    match error {
-        store::Error::WrongKey { .. } => true,
-        // The store cannot tell an encrypted file from noise, and says so.
-        store::Error::Damaged { what, .. } => what.contains("its key is missing"),
-        _ => false,
-    }
+    matches!(error, store::Error::WrongKey { .. } | store::Error::NotADatabase { .. })
 }
 
+// Input errors of the model become refusals: the caller can only call again with other input.
 macro_rules! refused_from {
     ($($type:ty),+) => {
         $(impl From<$type> for Error {

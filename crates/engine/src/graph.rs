@@ -1,20 +1,22 @@
 //! The code graph of the project: kept up to date, and asked.
 
-mod ask;
-mod follow;
-mod history;
-mod index;
-mod keep;
-mod live;
-mod map;
-mod plan;
-mod refine;
+pub(crate) mod follow_up;
+pub(crate) mod history;
+pub(crate) mod index;
+pub(crate) mod index_plan;
+pub(crate) mod live_index;
+pub(crate) mod map;
+pub(crate) mod persistence;
+pub(crate) mod queries;
+pub(crate) mod refine;
 
-pub(crate) use ask::Charted;
-pub use ask::{Dependency, Freshness, Impact, Link, Mention, Route};
-pub use follow::FollowedUp;
-pub use history::HistoryRead;
-pub use index::{CodeWatch, Indexed};
-pub use live::Pass;
+pub use follow_up::FollowUpReport;
+pub use history::HistoryReport;
+pub use index::{CodeWatch, IndexReport};
+pub use live_index::IndexPass;
 pub use map::{MapEdit, MappedModule, ModuleMap};
-pub use refine::{Refined, read_index};
+pub(crate) use queries::LoadedGraph;
+pub use queries::{
+    DependencyReport, ImpactReport, IndexFreshness, ReachedSymbol, RouteEdge, SymbolRoute,
+};
+pub use refine::{RefineReport, read_scip_file};

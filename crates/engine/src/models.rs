@@ -1,206 +1,217 @@
-//! The models a process uses: where vectors come from, and who reranks and writes, if anybody does.
+//! The models of a process: embedding, reranking, text generation.
 //!
-//! Nothing is loaded, opened or asked before it is needed. What is computed or waited for leaves the
-//! caller's runtime here.
+//! A model is loaded or contacted when it is first needed. Everything that computes or waits runs off
+//! the caller's runtime.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use infer::{
-    Calibration, Embedder, EmbeddingConfig, Embeddings, Generator, Probe, Prompt, RerankProbe,
-    Reranker, TextProbe, encode_i8,
+    BuiltInEmbedder, EmbeddingConfig, EmbeddingModel, EmbeddingProbe, ModelCalibration,
+    RerankProbe, Reranker, TextGenerator, TextProbe, TextPrompt, encode_i8,
 };
-use recall::Prior;
+use recall::SimilarityPrior;
 use tokio::sync::OnceCell;
 use tokio::task;
 
-/// What a question may cost in time before it is answered without.
-pub(crate) const PATIENCE: Duration = Duration::from_millis(1_500);
-/// What a written answer may take: somebody asked for it and waits.
-pub(crate) const LONG_PATIENCE: Duration = Duration::from_mins(1);
+/// Time that embedding or reranking may add to a search before it goes on without.
+pub(crate) const QUERY_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Time for a generated answer, which the user asked for.
+pub(crate) const ANSWER_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// How many questions' vectors are kept.
-const QUESTIONS: usize = 256;
+/// Queries whose vectors are cached.
+const MAX_CACHED_QUERIES: usize = 256;
 
-/// How long a provider may take to say what its model is. A model that is loaded only then may
-/// need longer; the next command finds it loaded.
-const OPENING: Duration = Duration::from_secs(10);
+/// Time for a provider to report its model. A provider that loads the model only now may need
+/// longer; the next command finds it loaded.
+const PROVIDER_OPEN_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// How to make something that costs more than a glance: a key may have to be fetched, a server asked.
-/// Followed when it is first needed, once.
-pub type Recipe<T> = Arc<dyn Fn() -> Result<T, infer::Error> + Send + Sync>;
+/// Creates a model that takes time to create, for example because its key comes from a key store.
+/// Called once, when the model is first needed.
+pub type ModelFactory<T> = Arc<dyn Fn() -> Result<T, infer::Error> + Send + Sync>;
 
-/// Questions with their vectors.
-type Questions = VecDeque<(String, Vec<f32>)>;
+/// Query texts with their vectors, newest last.
+type QueryVectorCache = VecDeque<(String, Vec<f32>)>;
 
-/// Where vectors come from.
+/// The source of embeddings.
 #[derive(Clone)]
-pub enum VectorSource {
-    /// The model that is part of the program.
-    BuiltIn(Embedder),
-    /// A provider, asked when it is first needed.
+pub enum EmbeddingSource {
+    /// The model inside the binary.
+    BuiltIn(BuiltInEmbedder),
+    /// A provider with known settings.
     Provider(EmbeddingConfig),
-    /// A provider of which only the recipe is known so far.
-    Later(Recipe<EmbeddingConfig>),
+    /// A provider whose settings are read when it is first needed.
+    Lazy(ModelFactory<EmbeddingConfig>),
 }
 
-/// Every model a process may use. Clones share them.
+/// All models that a process may use. Clones share them.
 #[derive(Clone)]
-pub struct Models {
-    source: VectorSource,
-    opened: Arc<OnceCell<Result<Embeddings, infer::Error>>>,
-    /// The vectors of the last questions, newest last: agents ask the same again and again.
-    asked: Arc<Mutex<Questions>>,
-    reranker: Option<Late<Reranker>>,
-    generator: Option<Late<Generator>>,
+pub struct ModelSet {
+    source: EmbeddingSource,
+    opened: Arc<OnceCell<Result<EmbeddingModel, infer::Error>>>,
+    /// Agents repeat their queries.
+    query_vectors: Arc<Mutex<QueryVectorCache>>,
+    reranker: Option<LazyModel<Reranker>>,
+    generator: Option<LazyModel<TextGenerator>>,
 }
 
-/// What a recipe makes, and whether it was made already.
-struct Late<T> {
-    recipe: Recipe<T>,
-    made: Arc<OnceCell<Result<T, infer::Error>>>,
+/// A model that is created on first use.
+struct LazyModel<T> {
+    factory: ModelFactory<T>,
+    created: Arc<OnceCell<Result<T, infer::Error>>>,
 }
 
-impl<T> Clone for Late<T> {
+impl<T> Clone for LazyModel<T> {
     fn clone(&self) -> Self {
-        Self { recipe: Arc::clone(&self.recipe), made: Arc::clone(&self.made) }
+        Self { factory: Arc::clone(&self.factory), created: Arc::clone(&self.created) }
     }
 }
 
-impl<T: Clone + Send + 'static> Late<T> {
-    fn new(recipe: Recipe<T>) -> Self {
-        Self { recipe, made: Arc::default() }
+impl<T: Clone + Send + 'static> LazyModel<T> {
+    fn new(factory: ModelFactory<T>) -> Self {
+        Self { factory, created: Arc::default() }
     }
 
     async fn get(&self) -> Result<T, infer::Error> {
-        let make = || async {
-            let recipe = Arc::clone(&self.recipe);
-            aside(move || recipe()).await
+        let create = || async {
+            let factory = Arc::clone(&self.factory);
+            run_blocking(move || factory()).await
         };
-        self.made.get_or_init(make).await.clone()
+        self.created.get_or_init(create).await.clone()
     }
 }
 
-impl Models {
+impl ModelSet {
     pub fn new(
-        source: VectorSource,
+        source: EmbeddingSource,
         reranker: Option<Reranker>,
-        generator: Option<Generator>,
+        generator: Option<TextGenerator>,
     ) -> Self {
-        let reranker = reranker.map(|it| -> Recipe<Reranker> { Arc::new(move || Ok(it.clone())) });
+        let reranker =
+            reranker.map(|it| -> ModelFactory<Reranker> { Arc::new(move || Ok(it.clone())) });
         let generator =
-            generator.map(|it| -> Recipe<Generator> { Arc::new(move || Ok(it.clone())) });
-        Self::later(source, reranker, generator)
+            generator.map(|it| -> ModelFactory<TextGenerator> { Arc::new(move || Ok(it.clone())) });
+        Self::with_factories(source, reranker, generator)
     }
 
-    /// As `new`, with whoever reranks and writes made when first needed.
-    pub fn later(
-        source: VectorSource,
-        reranker: Option<Recipe<Reranker>>,
-        generator: Option<Recipe<Generator>>,
+    /// Like `new`, with a reranker and a generator that are created on first use.
+    pub fn with_factories(
+        source: EmbeddingSource,
+        reranker: Option<ModelFactory<Reranker>>,
+        generator: Option<ModelFactory<TextGenerator>>,
     ) -> Self {
-        let (reranker, generator) = (reranker.map(Late::new), generator.map(Late::new));
-        Self { source, opened: Arc::default(), asked: Arc::default(), reranker, generator }
+        let (reranker, generator) = (reranker.map(LazyModel::new), generator.map(LazyModel::new));
+        let (opened, query_vectors) = (Arc::default(), Arc::default());
+        Self { source, opened, query_vectors, reranker, generator }
     }
 
-    /// The built-in model alone.
+    /// The built-in embedding model, without reranker and generator.
     pub fn built_in() -> Self {
-        Self::new(VectorSource::BuiltIn(Embedder::new()), None, None)
+        Self::new(EmbeddingSource::BuiltIn(BuiltInEmbedder::new()), None, None)
     }
 
     pub fn can_rerank(&self) -> bool {
         self.reranker.is_some()
     }
 
-    pub fn can_write(&self) -> bool {
+    pub fn can_generate(&self) -> bool {
         self.generator.is_some()
     }
 
-    /// Whether vectors are made here, so that no text leaves the machine for them.
+    /// True if texts are embedded in this process, so that none leaves the machine.
     pub const fn is_built_in(&self) -> bool {
-        matches!(self.source, VectorSource::BuiltIn(_))
+        matches!(self.source, EmbeddingSource::BuiltIn(_))
     }
 
-    /// Loads the built-in model on a thread of its own, so that the first question finds it ready.
-    pub fn warm(&self) {
-        if let VectorSource::BuiltIn(it) = &self.source {
-            let it = it.clone();
-            // Whoever needs it sooner waits for this thread, or loads it, whichever comes first.
+    /// Loads the built-in model on its own thread, so that it is ready for the first search.
+    pub fn preload(&self) {
+        if let EmbeddingSource::BuiltIn(embedder) = &self.source {
+            let embedder = embedder.clone();
+            // A search that comes first loads the model itself, so a failed thread does no harm.
             let _ = std::thread::Builder::new()
                 .name("waylore-model".to_owned())
-                .spawn(move || it.warm());
+                .spawn(move || embedder.load_now());
         }
     }
 
-    /// Lets go of the weights; the next question loads them again.
+    /// Frees the weights; the next search loads them again.
     pub fn release(&self) {
-        if let VectorSource::BuiltIn(it) = &self.source {
-            it.release();
+        if let EmbeddingSource::BuiltIn(embedder) = &self.source {
+            embedder.release();
         }
     }
 
-    /// The source of vectors, opened now if need be. A provider that fails keeps failing for this
-    /// process: one wait is enough, and vectors of another model would be worse than none.
-    pub(crate) async fn embeddings(&self) -> Result<Embeddings, infer::Error> {
+    /// The embedding model, opened on first use. The result is final for this process: a provider
+    /// that failed is not contacted again, and the built-in model does not replace it, because its
+    /// vectors are not comparable.
+    pub(crate) async fn embeddings(&self) -> Result<EmbeddingModel, infer::Error> {
         let open = || async {
             match self.source.clone() {
-                VectorSource::BuiltIn(it) => Ok(Embeddings::BuiltIn(it)),
-                VectorSource::Provider(config) => {
-                    aside(move || Embeddings::open_within(&config, OPENING)).await
+                EmbeddingSource::BuiltIn(it) => Ok(EmbeddingModel::BuiltIn(it)),
+                EmbeddingSource::Provider(config) => {
+                    run_blocking(move || {
+                        EmbeddingModel::open_within(&config, PROVIDER_OPEN_TIMEOUT)
+                    })
+                    .await
                 }
-                VectorSource::Later(recipe) => {
-                    aside(move || Embeddings::open_within(&recipe()?, OPENING)).await
+                EmbeddingSource::Lazy(config) => {
+                    run_blocking(move || {
+                        EmbeddingModel::open_within(&config()?, PROVIDER_OPEN_TIMEOUT)
+                    })
+                    .await
                 }
             }
         };
         self.opened.get_or_init(open).await.clone()
     }
 
-    /// The vector of a question.
-    pub(crate) async fn query(&self, text: &str) -> Result<Vec<f32>, infer::Error> {
+    /// Embeds a query, or returns its cached vector.
+    pub(crate) async fn embed_query(&self, text: &str) -> Result<Vec<f32>, infer::Error> {
         let embeddings = self.embeddings().await?;
-        if let Some(known) = self.last_questions().iter().find(|it| it.0 == text) {
-            return Ok(known.1.clone());
+        if let Some(cached) = self.cached_queries().iter().find(|it| it.0 == text) {
+            return Ok(cached.1.clone());
         }
-        let question = text.to_owned();
-        let vector = aside(move || embeddings.embed_query(&question, PATIENCE)).await?;
-        let mut asked = self.last_questions();
-        asked.push_back((text.to_owned(), vector.clone()));
-        if asked.len() > QUESTIONS {
-            asked.pop_front();
+        let query = text.to_owned();
+        let vector = run_blocking(move || embeddings.embed_query(&query, QUERY_TIMEOUT)).await?;
+        // The lock is taken again, because it must not be held while the model computes.
+        let mut cached = self.cached_queries();
+        cached.push_back((text.to_owned(), vector.clone()));
+        if cached.len() > MAX_CACHED_QUERIES {
+            cached.pop_front();
         }
         Ok(vector)
     }
 
-    fn last_questions(&self) -> MutexGuard<'_, Questions> {
-        self.asked.lock().unwrap_or_else(PoisonError::into_inner)
+    fn cached_queries(&self) -> MutexGuard<'_, QueryVectorCache> {
+        self.query_vectors.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A question as the source of vectors may see it: a secret in it does not leave the machine.
-    pub(crate) fn sayable(&self, text: &str) -> String {
+    /// The query text as the embedding model may see it: secrets are not sent to a provider.
+    pub(crate) fn text_for_provider(&self, text: &str) -> String {
         if self.is_built_in() { text.to_owned() } else { secrets::redact(text).text }
     }
 
-    /// A live test of the source of vectors.
-    pub async fn probe_embeddings(&self) -> Result<Probe, infer::Error> {
+    /// Tests the embedding model with a real request.
+    pub async fn probe_embeddings(&self) -> Result<EmbeddingProbe, infer::Error> {
         let embeddings = self.embeddings().await?;
-        aside(move || embeddings.probe()).await
+        run_blocking(move || embeddings.probe()).await
     }
 
-    /// A live test of the reranker; `None` without one.
+    /// Tests the reranker with a real request; `None` without one.
     pub async fn probe_reranker(&self) -> Option<Result<RerankProbe, infer::Error>> {
         let reranker = self.reranker.clone()?.get().await;
-        Some(aside(move || reranker?.probe()).await)
+        Some(run_blocking(move || reranker?.probe()).await)
     }
 
-    /// A live test of the language model; `None` without one.
+    /// Tests the language model with a real request; `None` without one.
     pub async fn probe_text(&self) -> Option<Result<TextProbe, infer::Error>> {
         let generator = self.generator.clone()?.get().await;
-        Some(aside(move || generator?.probe()).await)
+        Some(run_blocking(move || generator?.probe()).await)
     }
 
-    /// How well each text answers the question, from 0 to 1; `None` without a reranker. Secrets stay here.
+    /// Scores how well each text answers the query, 0 to 1; `None` without a reranker. Secrets are
+    /// redacted before anything is sent.
     pub(crate) async fn rerank(
         &self,
         query: &str,
@@ -209,83 +220,97 @@ impl Models {
         let reranker = self.reranker.clone()?.get().await;
         let query = query.to_owned();
         Some(
-            aside(move || {
-                let clean = |it: &str| secrets::redact(it).text;
-                let texts: Vec<String> = texts.iter().map(|it| clean(it)).collect();
+            run_blocking(move || {
+                // Redaction is part of the blocking work: it scans every text.
+                let redact = |it: &str| secrets::redact(it).text;
+                let texts: Vec<String> = texts.iter().map(|it| redact(it)).collect();
                 let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
-                reranker?.score(&clean(&query), &texts, PATIENCE)
+                reranker?.score(&redact(&query), &texts, QUERY_TIMEOUT)
             })
             .await,
         )
     }
 
-    /// What a language model writes; `None` without one. Secrets stay here.
-    pub(crate) async fn write(
+    /// Lets the language model write a text; `None` without one. Secrets are redacted before anything
+    /// is sent.
+    pub(crate) async fn generate_text(
         &self,
         system: &'static str,
         user: String,
         max_tokens: u32,
-        patience: Duration,
+        timeout: Duration,
     ) -> Option<Result<String, infer::Error>> {
         let generator = self.generator.clone()?.get().await;
         Some(
-            aside(move || {
+            run_blocking(move || {
                 let user = secrets::redact(&user).text;
-                generator?.complete(&Prompt { system, user: &user, max_tokens }, patience)
+                generator?.complete(&TextPrompt { system, user: &user, max_tokens }, timeout)
             })
             .await,
         )
     }
 }
 
-/// Runs what computes or waits away from the caller's runtime.
-pub(crate) async fn aside<T: Send + 'static>(work: impl FnOnce() -> T + Send + 'static) -> T {
+/// Runs work that computes or blocks off the caller's runtime.
+pub(crate) async fn run_blocking<T: Send + 'static>(
+    work: impl FnOnce() -> T + Send + 'static,
+) -> T {
     task::spawn_blocking(work).await.expect("models report errors and do not panic")
 }
 
-/// From here on only the beginning of a vector is scanned: such models put what matters there.
-const LONG: usize = 512;
-const BEGINNING: usize = 256;
+/// Dimensions up to which a vector is scanned in full.
+const MAX_FULL_SCAN_DIMS: usize = 512;
+/// Dimensions of a longer vector that are scanned. Models with long vectors are trained so that the
+/// first dimensions hold most of the meaning (Matryoshka representation learning, Kusupati et al.
+/// 2022).
+const SCANNED_DIMS: usize = 256;
 
-/// The length of the codes of vectors of this length.
+/// Dimensions of the code of a vector.
 pub(crate) const fn code_dims(dims: usize) -> usize {
-    if dims > LONG { BEGINNING } else { dims }
+    if dims > MAX_FULL_SCAN_DIMS { SCANNED_DIMS } else { dims }
 }
 
-/// What is scanned of a vector: all of it, or its beginning brought back to length one.
-pub(crate) fn head(values: &[f32]) -> Vec<f32> {
-    let head = &values[..code_dims(values.len()).min(values.len())];
-    let length = head.iter().map(|it| it * it).sum::<f32>().sqrt();
-    if head.len() == values.len() || length <= f32::EPSILON {
-        return head.to_vec();
+/// The part of a vector that is scanned: all of it, or its beginning, normalized again.
+pub(crate) fn scanned_part(values: &[f32]) -> Vec<f32> {
+    let scanned = &values[..code_dims(values.len()).min(values.len())];
+    let norm = scanned.iter().map(|it| it * it).sum::<f32>().sqrt();
+    // A full vector is normalized already; a zero vector cannot be.
+    if scanned.len() == values.len() || norm <= f32::EPSILON {
+        return scanned.to_vec();
     }
-    head.iter().map(|it| it / length).collect()
+    scanned.iter().map(|it| it / norm).collect()
 }
 
-/// The code of a vector.
-pub(crate) fn code(values: &[f32]) -> Vec<i8> {
-    encode_i8(&head(values))
+/// Quantizes the scanned part of a vector.
+pub(crate) fn encode_vector(values: &[f32]) -> Vec<i8> {
+    encode_i8(&scanned_part(values))
 }
 
-/// What a cosine of this model means, as fractions.
+/// The meaning of cosines of one embedding model, as fractions.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Meaning {
+pub(crate) struct CosineCalibration {
+    /// Mean cosine of unrelated texts.
     pub(crate) unrelated: f32,
+    /// Cosine that one unrelated pair in a hundred exceeds.
     pub(crate) chance: f32,
+    /// Cosine from which two texts are duplicates.
     pub(crate) duplicate: f32,
-    /// Whether somebody measured it.
+    /// The values were measured for this model and are not defaults.
     pub(crate) measured: bool,
 }
 
-impl Meaning {
-    pub(crate) const fn prior(self) -> Prior {
-        Prior { unrelated: self.unrelated, chance: self.chance, measured: self.measured }
+impl CosineCalibration {
+    pub(crate) const fn prior(self) -> SimilarityPrior {
+        SimilarityPrior { unrelated: self.unrelated, chance: self.chance, measured: self.measured }
     }
 }
 
-pub(crate) fn meaning(model: &str) -> Meaning {
-    let Calibration { unrelated, chance, duplicate, measured, .. } = infer::calibration(model);
-    let part = |it: u16| f32::from(it) / 1000.0;
-    let (unrelated, chance, duplicate) = (part(unrelated), part(chance), part(duplicate));
-    Meaning { unrelated, chance, duplicate, measured }
+/// Looks up the calibration of a model; an unknown model gets defaults.
+pub(crate) fn cosine_calibration(model: &str) -> CosineCalibration {
+    let ModelCalibration { unrelated, chance, duplicate, measured, .. } =
+        infer::calibration_for(model);
+    let fraction = |it: u16| f32::from(it) / 1000.0;
+    let (unrelated, chance, duplicate) =
+        (fraction(unrelated), fraction(chance), fraction(duplicate));
+    CosineCalibration { unrelated, chance, duplicate, measured }
 }

@@ -1,53 +1,55 @@
-//! How far long work has come. Shared with whoever wants to look or to stop it.
+//! Progress of long work, shared between the worker and an observer that may stop it.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
+/// Progress of one piece of work. Clones share the counters.
 #[derive(Clone, Debug, Default)]
-pub struct Progress {
-    shared: Arc<Counts>,
+pub struct TaskProgress {
+    shared: Arc<ProgressCounts>,
 }
 
 #[derive(Debug, Default)]
-struct Counts {
-    total: AtomicUsize,
-    done: AtomicUsize,
-    stop: AtomicBool,
-    waits: AtomicBool,
+struct ProgressCounts {
+    n_total: AtomicUsize,
+    n_done: AtomicUsize,
+    is_stopped: AtomicBool,
+    is_waiting: AtomicBool,
 }
 
-impl Progress {
-    pub fn total(&self) -> usize {
-        self.shared.total.load(Ordering::Relaxed)
+// The counters order no other memory access, so relaxed ordering suffices everywhere.
+impl TaskProgress {
+    pub fn n_total(&self) -> usize {
+        self.shared.n_total.load(Ordering::Relaxed)
     }
 
-    pub fn done(&self) -> usize {
-        self.shared.done.load(Ordering::Relaxed)
+    pub fn n_done(&self) -> usize {
+        self.shared.n_done.load(Ordering::Relaxed)
     }
 
-    /// Ends it after what is at hand; what was done stays.
+    /// Asks the worker to stop after its current item. Finished items stay.
     pub fn stop(&self) {
-        self.shared.stop.store(true, Ordering::Relaxed);
+        self.shared.is_stopped.store(true, Ordering::Relaxed);
     }
 
     pub fn is_stopped(&self) -> bool {
-        self.shared.stop.load(Ordering::Relaxed)
+        self.shared.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// Somebody else does the same at the moment, and is waited for.
+    /// Returns whether the worker waits for another process that does the same work.
     pub fn is_waiting(&self) -> bool {
-        self.shared.waits.load(Ordering::Relaxed)
+        self.shared.is_waiting.load(Ordering::Relaxed)
     }
 
-    pub(crate) fn wait(&self, waits: bool) {
-        self.shared.waits.store(waits, Ordering::Relaxed);
+    pub(crate) fn set_waiting(&self, is_waiting: bool) {
+        self.shared.is_waiting.store(is_waiting, Ordering::Relaxed);
     }
 
-    pub(crate) fn expect(&self, more: usize) {
-        self.shared.total.fetch_add(more, Ordering::Relaxed);
+    pub(crate) fn add_total(&self, more: usize) {
+        self.shared.n_total.fetch_add(more, Ordering::Relaxed);
     }
 
-    pub(crate) fn advance(&self, by: usize) {
-        self.shared.done.fetch_add(by, Ordering::Relaxed);
+    pub(crate) fn add_done(&self, more: usize) {
+        self.shared.n_done.fetch_add(more, Ordering::Relaxed);
     }
 }

@@ -1,209 +1,497 @@
-//! Which project this is: the registry in the user's file, asked by place and by fingerprint.
+//! A handle on one project: its notebooks, its code graph, its files, the models and the policy.
 
-use model::{MAX_LABEL, ProjectId, Timestamp};
-use source::{Fingerprint, Known, Match, Place, Why};
-use store::{Change, PlaceRow, Store};
+use std::collections::HashMap;
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock};
 
-use crate::{Error, admit};
+use model::{CustomType, HybridTimestamp, ProjectId, ProjectPath, Timestamp};
+use source::ProjectPlace;
+use store::{
+    AppliedBatch, AuditAction, BackupContents, DataDir, EncryptionKey, GraphReader, GraphStore,
+    Store, StoreChange, StoreReader, WriteBatch,
+};
 
-/// What is known about the project one stands in.
-#[derive(Clone, Debug)]
-pub enum ProjectState {
-    Known {
-        id: ProjectId,
-        name: String,
-        recognised: Option<Recognised>,
-    },
-    /// Never seen; it gets an identity with its first memory.
-    New {
-        print: Fingerprint,
-    },
+use crate::code_graph::{CodeGraph, CodeIndexer};
+use crate::doctor::unregistered_projects;
+use crate::editing::user_batch;
+use crate::embedding_indexer::EmbeddingIndexer;
+use crate::file_cache::FileCaches;
+use crate::graph::LoadedGraph;
+use crate::injector::Injector;
+use crate::learner::Learner;
+use crate::maintenance::Maintenance;
+use crate::models::ModelSet;
+use crate::notebook_editor::NotebookEditor;
+use crate::policy::{LlmAccess, MemoryState, ProjectPolicy};
+use crate::project_identity::{
+    ProjectRecognition, ProjectState, identity_settings, read_fingerprint, recognise_project,
+    register_project,
+};
+use crate::recall::{SharedIndex, UnmergedBranches};
+use crate::retriever::Retriever;
+use crate::session_history::SessionHistory;
+use crate::session_journal::SessionJournal;
+use crate::{Error, PurgeReport, SETTINGS, SettingScope, backups, check_setting, purge};
+
+/// Everything a project is opened with. The engine reads no environment and no settings file.
+#[derive(Clone)]
+pub struct Config {
+    pub data: PathBuf,
+    pub key: Option<EncryptionKey>,
+    /// The user's home directory. The search for a project root does not go above it.
+    pub home: Option<PathBuf>,
+    /// Memory types that methodologies declare.
+    pub types: Vec<CustomType>,
+    /// Models for embedding, reranking and text generation.
+    pub models: ModelSet,
+    /// Returns ten fresh random bytes.
+    pub random: fn() -> [u8; 10],
 }
 
-/// The project was found somewhere else than where it was last.
-#[derive(Clone, Debug)]
-pub struct Recognised {
-    pub why: Why,
+/// The two notebooks a project sees.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum NotebookScope {
+    Project,
+    /// The user's own notebook, shared by all their projects.
+    User,
 }
 
-impl ProjectState {
-    pub fn id(&self) -> Option<ProjectId> {
-        match self {
-            Self::Known { id, .. } => Some(*id),
-            Self::New { .. } => None,
+/// One notebook, for reading.
+#[derive(Clone)]
+pub struct Notebook {
+    pub scope: NotebookScope,
+    /// The project it belongs to; `None` for the user's notebook.
+    pub project: Option<ProjectId>,
+    pub store: StoreReader,
+}
+
+/// Read access to one project: its notebooks, its files, its code graph and the models.
+///
+/// Clones share the open databases and caches; each has its own `now`. Nothing reachable from here
+/// changes a notebook: the writing handles are private to this file, and only [`Project`] gives
+/// them out.
+#[derive(Clone)]
+pub struct ProjectReader {
+    pub config: Config,
+    pub place: ProjectPlace,
+    /// The settings that decide what may be stored, sent to a model and injected.
+    pub policy: ProjectPolicy,
+    user_db: Store,
+    pub(crate) state: ProjectState,
+    /// The project's own store, opened once for all clones.
+    project_db: Arc<OnceLock<Store>>,
+    /// The database of the code graph, opened once for all clones.
+    graph_db: Arc<OnceLock<GraphStore>>,
+    /// The code graph as it was last loaded.
+    pub(crate) loaded_graph: Arc<Mutex<Option<LoadedGraph>>>,
+    /// The search index of each database, by its path.
+    pub(crate) indexes: Arc<Mutex<HashMap<PathBuf, SharedIndex>>>,
+    /// Values derived from files, valid while the file is unchanged.
+    pub(crate) file_caches: Arc<FileCaches>,
+    /// The last answer of git about branches.
+    pub(crate) branches: Arc<Mutex<Option<UnmergedBranches>>>,
+    /// The project looks new although the data folder holds projects that the registry does not
+    /// list.
+    pub(crate) has_unregistered_data: bool,
+    pub(crate) now: Timestamp,
+}
+
+/// One project, opened for reading and writing. Hands out the capabilities; see each of them.
+#[derive(Clone)]
+pub struct Project {
+    reader: ProjectReader,
+}
+
+impl Deref for Project {
+    type Target = ProjectReader;
+
+    fn deref(&self) -> &ProjectReader {
+        &self.reader
+    }
+}
+
+impl ProjectReader {
+    pub fn data_dir(&self) -> DataDir {
+        DataDir::new(&self.config.data)
+    }
+
+    pub fn project_state(&self) -> &ProjectState {
+        &self.state
+    }
+
+    /// The evidence by which the project was recognised, if not by its path.
+    pub fn recognition(&self) -> Option<&ProjectRecognition> {
+        match &self.state {
+            ProjectState::Known { recognition, .. } => recognition.as_ref(),
+            ProjectState::New { .. } => None,
         }
     }
 
-    pub fn name(&self) -> &str {
-        match self {
-            Self::Known { name, .. } => name,
-            Self::New { print } => &print.name,
+    /// Returns whether the code of this project has been indexed.
+    pub fn is_indexed(&self) -> bool {
+        self.state.id().is_some_and(|it| self.data_dir().graph_paths(it).database().exists())
+    }
+
+    /// The notebooks that exist, the project's first.
+    pub fn notebooks(&self) -> Vec<Notebook> {
+        let user = Notebook { scope: NotebookScope::User, project: None, store: self.user_store() };
+        let user = Some(user).filter(|it| it.store.exists());
+        self.project_notebook().into_iter().chain(user).collect()
+    }
+
+    /// The project's notebook, if one exists.
+    pub fn project_notebook(&self) -> Option<Notebook> {
+        // A registered project has no file until something is stored.
+        let (scope, project) = (NotebookScope::Project, self.state.id());
+        let store = self.project_store().filter(|it| it.exists())?;
+        Some(Notebook { scope, project, store })
+    }
+
+    /// The user's store. Its file may not exist yet.
+    pub(crate) fn user_store(&self) -> StoreReader {
+        self.user_db.reader()
+    }
+
+    /// The project's store; `None` until the project is registered. Its file may not exist yet.
+    pub(crate) fn project_store(&self) -> Option<StoreReader> {
+        self.state.id().map(|it| self.project_db(it).reader())
+    }
+
+    /// The graph database of the project, if the code has been indexed.
+    pub(crate) fn graph_reader(&self) -> Option<GraphReader> {
+        self.graph_cache().map(|it| it.reader())
+    }
+
+    /// The graph database with write access, for the history alone: it is derived from git, and
+    /// whichever query meets new commits first stores them for the others.
+    pub(crate) fn graph_cache(&self) -> Option<GraphStore> {
+        let id = self.state.id()?;
+        let store = self.graph_db.get_or_init(|| open_graph(self, id));
+        Some(store.clone()).filter(|it| it.exists())
+    }
+
+    fn project_db(&self, id: ProjectId) -> &Store {
+        self.project_db.get_or_init(|| open_store(self, id))
+    }
+
+    /// The registered projects that have a store. A project's folder can outlive its store: files
+    /// in it that are not ours are never removed.
+    pub(crate) fn stored_projects(&self) -> Vec<ProjectId> {
+        let mut projects = self.data_dir().list_projects();
+        projects.retain(|it| open_store(self, *it).exists());
+        projects
+    }
+
+    /// The settings stored for this project. A project's own file cannot override settings that are
+    /// the user's alone, such as the location of keys and the servers that texts are sent to.
+    pub async fn project_settings(&self) -> Result<Vec<(String, String)>, Error> {
+        let Some(store) = self.project_store().filter(|it| it.exists()) else {
+            return Ok(Vec::new());
+        };
+        let mut settings = store.settings().await?;
+        settings.retain(|it| {
+            let known = SETTINGS.iter().find(|setting| setting.key == it.0);
+            known.is_none_or(|it| it.scope == SettingScope::Any)
+        });
+        Ok(settings)
+    }
+
+    pub fn is_memory_disabled(&self) -> bool {
+        self.policy.memory == MemoryState::Disabled
+    }
+
+    pub(crate) fn is_llm_allowed(&self) -> bool {
+        self.policy.llm == LlmAccess::Allowed
+    }
+
+    /// Refuses to store text while memory is turned off.
+    pub(crate) fn require_memory_enabled(&self) -> Result<(), Error> {
+        if !self.is_memory_disabled() {
+            return Ok(());
+        }
+        Err(Error::refuse(
+            "memory is turned off in this project",
+            "`waylore config set memory.enabled true --for-project` turns it on",
+        ))
+    }
+
+    /// Converts a path as typed in `cwd` to a path of the project.
+    pub fn project_path(&self, given: &Path, cwd: &Path) -> Result<ProjectPath, Error> {
+        Ok(ProjectPath::parse(&source::relative_path(&self.place.root, given, cwd)?)?)
+    }
+
+    /// Damage found so far in the given notebooks and the user's, with the file it was found in.
+    pub fn findings(&self, notebooks: &[Notebook]) -> Vec<(PathBuf, store::DamageFinding)> {
+        let findings_of = |store: &StoreReader| {
+            store.findings().into_iter().map(|it| (store.path(), it)).collect::<Vec<_>>()
+        };
+        let mut findings: Vec<_> = notebooks.iter().flat_map(|it| findings_of(&it.store)).collect();
+        // The registry was read when the project was opened, even if the caller did not use it.
+        for finding in findings_of(&self.user_db) {
+            if !findings.contains(&finding) {
+                findings.push(finding);
+            }
+        }
+        findings
+    }
+}
+
+impl Project {
+    /// Opens the project that `start` lies in. Creates no file.
+    pub async fn open(config: Config, start: &Path, now: Timestamp) -> Result<Self, Error> {
+        match Self::open_for_repair(config, start, now).await? {
+            (project, None) => Ok(project),
+            (_, Some(error)) => Err(error),
         }
     }
-}
 
-/// Finds the project of a place. The usual case only reads; git is asked only about new places.
-pub(crate) async fn recognise(
-    user: &Store,
-    place: &Place,
-    now: Timestamp,
-) -> Result<ProjectState, Error> {
-    if !user.exists() {
-        return Ok(ProjectState::New { print: fingerprint(place) });
-    }
-    let here = user.place_at(key_of(place)).await?;
-    let rows = user.places().await?;
-    if let Some(row) = here.filter(|it| it.dir_key.is_some() && it.dir_key == place.dir_key) {
-        let (id, name) = (row.project, named(&row.name));
-        if has_left(&row, &rows) {
-            // It came back. Where the folder cannot be written, it is noticed again next time.
-            let _ = user.put_place(PlaceRow { last_seen: seen(id, &rows, now), ..row }).await;
+    /// Opens the project even if the registry cannot be read, for commands that repair it. The
+    /// project is then treated as new, and the error is returned beside it.
+    pub async fn open_for_repair(
+        config: Config,
+        start: &Path,
+        now: Timestamp,
+    ) -> Result<(Self, Option<Error>), Error> {
+        let place = source::locate_project(start, config.home.as_deref())?;
+        let user = Store::user(DataDir::new(&config.data).user_paths(), config.key.clone(), now);
+        let (state, error) = match recognise_project(&user, &place, now).await {
+            Ok(state) => (state, None),
+            Err(error) => {
+                (ProjectState::New { fingerprint: read_fingerprint(&place) }, Some(error))
+            }
+        };
+        let reader = ProjectReader {
+            config,
+            place,
+            policy: ProjectPolicy::default(),
+            user_db: user,
+            state,
+            project_db: Arc::default(),
+            graph_db: Arc::default(),
+            loaded_graph: Arc::default(),
+            indexes: Arc::default(),
+            file_caches: Arc::default(),
+            branches: Arc::default(),
+            has_unregistered_data: false,
+            now,
+        };
+        let mut project = Self { reader };
+        // A lost registry entry would look like a new project. The user should repair it before new
+        // memories start a second notebook.
+        if project.state.id().is_none() && project.user_db.exists() && error.is_none() {
+            project.reader.has_unregistered_data =
+                !unregistered_projects(&project).await.is_empty();
         }
-        return Ok(ProjectState::Known { id, name, recognised: None });
+        Ok((project, error))
     }
-    let known: Vec<Known> = rows.iter().filter(|it| !has_left(it, &rows)).map(known).collect();
-    let mut print = None;
-    let matched = source::same_project(
-        &known,
-        place,
-        || print.insert(fingerprint(place)).clone(),
-        std::path::Path::exists,
-    );
-    let print = print.unwrap_or_else(|| fingerprint(place));
-    let (project, why) = match matched {
-        Match::New => return Ok(ProjectState::New { print }),
-        // The lookup above missed it, which a damaged index explains.
-        Match::Here(project) => (project, None),
-        Match::Same { project, why } => (project, Some(why)),
-    };
-    let row = rows.iter().find(|it| it.project.to_string() == project);
-    let row = row.expect("a match names one of the rows it was given");
-    let (id, name) = (row.project, named(&row.name));
-    let Some(why) = why else {
-        return Ok(ProjectState::Known { id, name, recognised: None });
-    };
-    // Remembering the new place only saves time; where the folder cannot be written, it is found again.
-    let print = Fingerprint { name: name.clone(), ..print };
-    let _ = user.put_place(self::row(place, id, &print, seen(id, &rows, now))).await;
-    Ok(ProjectState::Known { id, name, recognised: Some(Recognised { why }) })
-}
 
-/// What a repository says about itself, with a name that may be kept and shown.
-pub(crate) fn fingerprint(place: &Place) -> Fingerprint {
-    let print = source::fingerprint(place);
-    Fingerprint { name: named(&print.name), ..print }
-}
+    /// Searches and lists memories; cannot write.
+    pub fn retriever(&self) -> Retriever<'_> {
+        Retriever::new(self)
+    }
 
-/// A project's name comes from a folder or a remote, which anybody may have called anything.
-fn named(name: &str) -> String {
-    let name = admit::masked(name, MAX_LABEL);
-    if name.is_empty() { "unnamed".to_owned() } else { name }
-}
+    /// Selects the notes that an agent gets without asking.
+    pub fn injector(&self) -> Injector<'_> {
+        Injector::new(self)
+    }
 
-/// Registers a project that seems new. Whoever begins at the same moment gets the same project.
-pub(crate) async fn begin(
-    user: &Store,
-    place: &Place,
-    id: ProjectId,
-    print: &Fingerprint,
-    now: Timestamp,
-) -> Result<PlaceRow, Error> {
-    let row = row(place, id, print, now);
-    let project = user.claim_place(row.clone()).await?;
-    Ok(PlaceRow { project, ..row })
-}
+    /// Computes missing vectors and keeps the vector index in order.
+    pub fn embedding_indexer(&self) -> EmbeddingIndexer<'_> {
+        EmbeddingIndexer::new(self)
+    }
 
-fn row(place: &Place, id: ProjectId, print: &Fingerprint, now: Timestamp) -> PlaceRow {
-    PlaceRow {
-        project: id,
-        name: print.name.clone(),
-        root_commit: print.root_commit.clone(),
-        remote: print.remote.clone(),
-        key_dir: key_of(place),
-        dir_key: place.dir_key.clone(),
-        last_seen: now,
+    /// Turns sessions into memories.
+    pub fn learner(&mut self) -> Learner<'_> {
+        Learner::new(self)
+    }
+
+    /// Journals the events of running sessions.
+    pub fn session_journal(&mut self) -> SessionJournal<'_> {
+        SessionJournal::new(self)
+    }
+
+    /// Reads earlier sessions and predicts from them; cannot write.
+    pub fn session_history(&self) -> SessionHistory<'_> {
+        SessionHistory::new(self)
+    }
+
+    /// Answers questions about the code: callers, dependencies, symbols, modules.
+    pub fn code_graph(&self) -> CodeGraph<'_> {
+        CodeGraph::new(self)
+    }
+
+    /// Reads the code, its history and its modules into the graph database.
+    pub fn code_indexer(&mut self) -> CodeIndexer<'_> {
+        CodeIndexer::new(self)
+    }
+
+    /// Adds, changes, corrects and removes memories.
+    pub fn editor(&mut self) -> NotebookEditor<'_> {
+        NotebookEditor::new(self)
+    }
+
+    /// Checks, backs up, measures and erases what is stored.
+    pub fn maintenance(&self) -> Maintenance<'_> {
+        Maintenance::new(self)
+    }
+
+    /// Sets the current time. Processes that outlive one command call this before each piece of
+    /// work.
+    pub fn set_now(&mut self, now: Timestamp) {
+        self.reader.now = now;
+    }
+
+    /// Sets everything that the user's settings decide about this project.
+    pub fn set_policy(&mut self, policy: ProjectPolicy) {
+        self.reader.policy = policy;
+    }
+
+    /// Uses the open databases and search indexes of another project handle on the same data
+    /// folder. Within one process a database has one writer, and its search index is loaded once.
+    pub fn share_databases(&mut self, other: &Self) {
+        let reader = &mut self.reader;
+        // The user's database is the same for all projects.
+        reader.user_db = other.user_db.clone();
+        if reader.state.id().is_some() && reader.state.id() == other.state.id() {
+            reader.project_db = Arc::clone(&other.project_db);
+            reader.graph_db = Arc::clone(&other.graph_db);
+        }
+        reader.indexes = Arc::clone(&other.indexes);
+    }
+
+    /// The notebook to write to. Registers a project that is seen for the first time.
+    pub async fn notebook(&mut self, scope: NotebookScope) -> Result<Notebook, Error> {
+        if scope == NotebookScope::User {
+            return Ok(Notebook { scope, project: None, store: self.user_store() });
+        }
+        if let ProjectState::New { fingerprint } = &self.state {
+            let id = ProjectId::new(self.now, (self.config.random)());
+            let registered =
+                register_project(&self.user_db, &self.place, id, fingerprint, self.now).await?;
+            let (id, name) = (registered.project, registered.name.clone());
+            self.reader.state = ProjectState::Known { id, name, recognition: None };
+            // The registry can be lost with the user's database, so each project stores a copy of
+            // its own entry.
+            let changes = identity_settings(&registered);
+            self.write(scope, user_batch(AuditAction::Settings, self.now, changes)).await?;
+        }
+        let project = self.state.id();
+        let store = self.project_store().expect("the project was registered above");
+        Ok(Notebook { scope, project, store })
+    }
+
+    /// The writing handle of a notebook.
+    pub fn writer(&self, notebook: &Notebook) -> Store {
+        match notebook.project {
+            Some(id) => self.project_db(id).clone(),
+            None => self.user_db.clone(),
+        }
+    }
+
+    /// The writing handle of the project's notebook; `None` until the project is registered.
+    pub(crate) fn project_writer(&self) -> Option<Store> {
+        self.state.id().map(|it| self.project_db(it).clone())
+    }
+
+    pub(crate) fn user_writer(&self) -> Store {
+        self.user_db.clone()
+    }
+
+    /// A writing handle of any project's store.
+    pub(crate) fn store_of(&self, id: ProjectId) -> Store {
+        open_store(self, id)
+    }
+
+    /// A writing handle of the graph database.
+    pub(crate) fn graph_writer(&self, id: ProjectId) -> GraphStore {
+        open_graph(self, id)
+    }
+
+    /// Applies a batch to a notebook, ordered after everything in the other notebook: `undo`
+    /// without an id must know which of the two changed last, and the wall clock can go back.
+    pub(crate) async fn write(
+        &self,
+        scope: NotebookScope,
+        batch: WriteBatch,
+    ) -> Result<AppliedBatch, Error> {
+        let store = match scope {
+            NotebookScope::User => Some(self.user_writer()),
+            NotebookScope::Project => self.project_writer(),
+        };
+        let store =
+            store.ok_or_else(|| Error::nothing_to_do("nothing is stored for this project"))?;
+        let after = match self.notebooks().into_iter().find(|it| it.scope != scope) {
+            // A notebook that cannot be read cannot be undone either, so it must not block writing.
+            Some(other) => other.store.history().hybrid_clock().await.unwrap_or_default(),
+            None => HybridTimestamp::default(),
+        };
+        Ok(store.apply(WriteBatch { after_clock: after, ..batch }).await?)
+    }
+
+    /// Sets or unsets a value for this project.
+    pub async fn set_setting(&mut self, key: &str, value: Option<&str>) -> Result<(), Error> {
+        if let Some(value) = value {
+            let wrong = |it| Error::refuse(it, "`waylore config` lists the settings");
+            let setting = check_setting(key, value).map_err(wrong)?;
+            // A project setting that is never read would only confuse.
+            if setting.scope == SettingScope::User {
+                let what = format!("`{key}` cannot differ between projects");
+                return Err(Error::refuse(what, "set it for yourself"));
+            }
+        }
+        self.notebook(NotebookScope::Project).await?;
+        let change = StoreChange::Setting { key: key.to_owned(), value: value.map(str::to_owned) };
+        let batch = user_batch(AuditAction::Settings, self.now, vec![change]);
+        self.write(NotebookScope::Project, batch).await?;
+        Ok(())
+    }
+
+    /// Puts a backup in the place of a notebook's database. The database before is set aside.
+    pub fn restore_backup(
+        &mut self,
+        scope: NotebookScope,
+        name: &str,
+    ) -> Result<BackupContents, Error> {
+        backups::restore_backup(self, scope, name)
+    }
+
+    /// Erases everything stored for this project, its entry in the registry included.
+    pub async fn purge_project(&mut self) -> Result<PurgeReport, Error> {
+        purge::purge_project(self).await
+    }
+
+    /// Erases everything of ours in the data folder, and the folder itself if nothing else is in
+    /// it. Takes the handle: no database may be open.
+    pub async fn purge_everything(self) -> Result<PurgeReport, Error> {
+        purge::purge_everything(self).await
+    }
+
+    /// Encrypts every database with `to`, or decrypts them all. Returns their number. Takes the
+    /// handle: no database may be open.
+    pub fn change_encryption(self, to: Option<&EncryptionKey>) -> Result<usize, Error> {
+        backups::change_encryption(self, to)
+    }
+
+    /// Closes the project's databases, so that their files can be removed or replaced. Clones of
+    /// this handle keep theirs open; the caller must have none.
+    pub(crate) fn close_project(&mut self) {
+        let reader = &mut self.reader;
+        (reader.project_db, reader.graph_db) = (Arc::default(), Arc::default());
+        reader.loaded_graph = Arc::default();
+    }
+
+    /// Treats the project as never seen. For use after its data was erased.
+    pub(crate) fn unregister(&mut self) {
+        let fingerprint = read_fingerprint(&self.place);
+        self.reader.state = ProjectState::New { fingerprint };
     }
 }
 
-/// The keys under which a project keeps its own entry of the registry.
-const IDENTITY: [&str; 5] = [
-    "identity.name",
-    "identity.root_commit",
-    "identity.remote",
-    "identity.key_dir",
-    "identity.dir_key",
-];
-
-/// The entry of the registry as the project itself keeps it.
-pub(crate) fn identity(row: &PlaceRow) -> Vec<Change> {
-    let values = [
-        Some(row.name.clone()),
-        row.root_commit.clone(),
-        row.remote.clone(),
-        Some(row.key_dir.clone()),
-        row.dir_key.clone(),
-    ];
-    let set = |(key, value): (&str, Option<String>)| Change::Setting { key: key.to_owned(), value };
-    IDENTITY.into_iter().zip(values).map(set).collect()
+fn open_graph(reader: &ProjectReader, id: ProjectId) -> GraphStore {
+    GraphStore::new(reader.data_dir().graph_paths(id), reader.config.key.clone())
 }
 
-/// Puts a project that the registry does not know back into it, by what it says of itself.
-pub(crate) async fn adopt(
-    user: &Store,
-    own: &Store,
-    id: ProjectId,
-    now: Timestamp,
-) -> Result<bool, Error> {
-    let settings = own.settings().await?;
-    let value = |key: &str| settings.iter().find(|it| it.0 == key).map(|it| it.1.clone());
-    let (Some(name), Some(key_dir)) = (value(IDENTITY[0]), value(IDENTITY[3])) else {
-        return Ok(false);
-    };
-    let (root_commit, remote, dir_key) =
-        (value(IDENTITY[1]), value(IDENTITY[2]), value(IDENTITY[4]));
-    let row = PlaceRow { project: id, name, root_commit, remote, key_dir, dir_key, last_seen: now };
-    user.put_place(row).await?;
-    Ok(true)
-}
-
-fn key_of(place: &Place) -> String {
-    place.key_dir.to_string_lossy().into_owned()
-}
-
-/// Whether the project's directory was seen under another path since: what stands at the old path
-/// now is something else.
-fn has_left(row: &PlaceRow, rows: &[PlaceRow]) -> bool {
-    let since = |it: &&PlaceRow| it.key_dir != row.key_dir && it.last_seen > row.last_seen;
-    let same = |it: &PlaceRow| it.project == row.project && it.dir_key == row.dir_key;
-    row.dir_key.is_some() && rows.iter().filter(since).any(same)
-}
-
-/// The moment a project is seen at: after every earlier one, even when the clock went back.
-fn seen(id: ProjectId, rows: &[PlaceRow], now: Timestamp) -> Timestamp {
-    let last = rows.iter().filter(|it| it.project == id).map(|it| it.last_seen).max();
-    last.map_or(now, |it| now.max(it.plus(1)))
-}
-
-fn known(row: &PlaceRow) -> Known {
-    Known {
-        project: row.project.to_string(),
-        key_dir: row.key_dir.clone().into(),
-        dir_key: row.dir_key.clone(),
-        root_commit: row.root_commit.clone(),
-        remote: row.remote.clone(),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_name_can_be_kept_and_shown_whatever_the_folder_is_called() {
-        assert_eq!(named("shop"), "shop");
-        assert_eq!(named("sh\u{1b}[31m\u{202e}op\n"), "sh [31m op");
-        assert_eq!(named("\u{200b}"), "unnamed");
-        let token = testkit::plant("token");
-        assert!(!named(&format!("shop-{token}")).contains(&token));
-    }
+fn open_store(reader: &ProjectReader, id: ProjectId) -> Store {
+    Store::project(reader.data_dir().project_paths(id), reader.config.key.clone(), reader.now)
 }

@@ -1,41 +1,59 @@
-//! Recall: the one pipeline behind everything that reads memory. What thinks is in the room `recall`;
-//! here candidates are read, models are asked and the parts are put together.
+//! Retrieval and injection: search, context blocks, notes at hook events.
+//!
+//! The ranking itself is in the pure crate `recall`. This module reads candidates, calls models and
+//! puts the parts together. Everything here takes a `ProjectReader` and cannot change a notebook,
+//! with two exceptions: `embedding` writes vectors and `missing_references` flags memories
+//! for review. The shown log, a file per session, is written as well.
 
-mod ask;
-mod asked;
-mod book;
-mod embed;
-mod hunt;
-mod index;
-mod near;
-mod search;
-mod text;
-mod weigh;
+// Search, in the order of the pipeline.
+mod graph_search;
+pub(crate) mod indexed_notebook;
+mod keyword_search;
+mod notebook_index;
+mod query_plan;
+mod ranking;
+pub(crate) mod search;
+mod search_results;
+mod unmerged_branches;
 
-mod assemble;
-mod at_hand;
-mod attend;
-mod by_file;
-mod context;
-mod excerpt;
-mod fate;
-mod likeness;
-mod pipeline;
-mod recorded;
-mod step;
-mod tell;
-mod verify;
+// Vectors.
+pub(crate) mod embedding;
+mod embedding_text;
 
-mod reply;
+// Context blocks.
+mod conflict_groups;
+pub(crate) mod context;
+mod context_builder;
+mod context_request;
+mod duplicates;
+mod map_summary;
+pub(crate) mod note_format;
+pub(crate) mod pipeline_context;
+pub(crate) mod staleness;
 
-pub use ask::{Answer, Because, Hit, PassedOver, Question};
-pub use attend::{Telling, by_shell};
-pub(crate) use book::Shared;
-pub(crate) use by_file::Branches;
-pub use by_file::Warned;
-pub use context::{Context, Occasion, Omitted, Placement};
-pub use embed::{Coverage, Embedded};
-pub use pipeline::{RecipeFound, StopLimit};
-pub use reply::{Prose, Reply};
-pub use step::{StepAsked, StepContext, StepOffer};
-pub(crate) use tell::read_group;
+// Injection.
+mod error_fix;
+pub(crate) mod file_warnings;
+pub(crate) mod injection;
+pub(crate) mod missing_references;
+mod recent_files;
+mod recorded_notes;
+pub(crate) mod shown_log;
+pub(crate) mod step_context;
+
+pub(crate) mod generated_answer;
+
+pub use context_request::{
+    ContextBlock, ContextPlacement, ContextRequest, MemoryBreadth, NoteDetail, OmissionReason,
+    SectionChoice,
+};
+pub use embedding::{EmbeddingCoverage, EmbeddingReport};
+pub use file_warnings::WarningSelection;
+pub use generated_answer::{AnsweredQuery, GeneratedAnswer};
+pub(crate) use indexed_notebook::SharedIndex;
+pub use injection::{Injection, shell_files_and_searches};
+pub use pipeline_context::{MatchedRecipe, StopLimit};
+pub use search_results::{HitExplanation, RejectionReason, SearchHit, SearchQuery, SearchResults};
+pub(crate) use shown_log::parse_trial_milestone;
+pub use step_context::{StepCandidate, StepContext, StepRequest};
+pub(crate) use unmerged_branches::UnmergedBranches;

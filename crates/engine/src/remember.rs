@@ -1,203 +1,272 @@
-//! Teaching: a person's sentence becomes a memory, merges into one, or replaces one.
+//! Remembering: a user's statement becomes a memory, merges into one, or supersedes one.
 
 use std::path::{Path, PathBuf};
 
 use model::{
-    Actor, Counters, Flags, Hlc, Kind, MAX_LABEL, Memory, MemoryId, MemoryType, PerMille,
-    ProjectPath, Scope, SoftStates, Source, Visibility,
+    Actor, HybridTimestamp, MAX_LABEL, Memory, MemoryFlags, MemoryId, MemoryKind, MemoryScope,
+    MemorySource, MemoryType, PerMille, ProjectPath, SoftStates, SymbolAnchor, UsageCounters,
+    Visibility,
 };
-use promote::Suggestion;
-use store::Batch;
+use promote::TypeSuggestion;
+use store::WriteBatch;
 
-use crate::admit::{self, OnSecret};
-use crate::resolve::plain;
-use crate::{Engine, Error, Notebook, Reach};
+use crate::anchor::split_anchors;
+use crate::draft_resolution::{DraftResolution, TypeOrigin, insert_draft, resolve_draft};
+use crate::lookup::notebooks_in_scope;
+use crate::text_admission::{OnSecret, admit_content, admit_labels, mask_label, refuse_secret};
+use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 
-/// What a person teaches is believed this much from the start.
-const TAUGHT: PerMille = PerMille::new(900);
+/// Initial confidence of a user's statement.
+const USER_CONFIDENCE: PerMille = PerMille::new(900);
+/// Bytes of a branch name, at most.
+const MAX_BRANCH: usize = 4 * MAX_LABEL;
 
-/// What a person wants remembered.
+/// A statement that a user wants remembered.
 #[derive(Clone, Debug)]
-pub struct Teaching {
+pub struct NewMemory {
     pub content: String,
-    /// The slug of a type; suggested from the text when absent.
+    /// Slug of a type. If absent, the type is suggested from the text.
     pub kind: Option<String>,
-    pub reach: Reach,
+    pub scope: NotebookScope,
     pub tags: Vec<String>,
-    /// As typed; relative to `cwd`. `path:symbol` and `path:line` bind it to a symbol.
+    /// As typed, relative to `cwd`. `path:symbol` and `path:line` anchor the memory to a symbol.
     pub files: Vec<PathBuf>,
     pub modules: Vec<String>,
     pub cwd: PathBuf,
     pub pinned: bool,
     pub on_secret: OnSecret,
     pub on_duplicate: OnDuplicate,
-    /// The caller's idempotency key.
+    /// Idempotency key of the caller.
     pub key: Option<String>,
     pub dry_run: bool,
 }
 
-/// What to do about a memory that says nearly the same, or the opposite.
+/// Handling of a memory that says nearly the same or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum OnDuplicate {
-    /// The same merges, a contradiction supersedes.
+    /// Merge the same, supersede a contradiction.
     Resolve,
-    /// Both are kept.
+    /// Keep both.
     Keep,
 }
 
-/// What became of it.
+/// Outcome of remembering a statement.
 #[derive(Clone, Debug)]
-pub struct Remembered {
-    /// As it stands now; after a repeated key it may have been forgotten meanwhile.
+pub struct RememberResult {
+    /// The memory as it is now. After a repeated key it may have been forgotten meanwhile.
     pub memory: Memory,
-    pub reach: Reach,
-    pub novelty: Novelty,
-    /// Why the type was chosen, when it was not given.
-    pub suggested: Option<Suggestion>,
-    pub redacted: usize,
-    /// Files named that do not exist here.
-    pub absent: Vec<ProjectPath>,
-    /// Why it is held for review, when it reads like an order to an agent.
-    pub held: Option<&'static str>,
-    /// The same key had been used before; nothing happened now.
-    pub repeated: bool,
+    pub scope: NotebookScope,
+    pub novelty: MemoryNovelty,
+    /// The suggested type with its reason, if none was given.
+    pub suggestion: Option<TypeSuggestion>,
+    pub n_redacted: usize,
+    /// Named files that do not exist.
+    pub missing_files: Vec<ProjectPath>,
+    /// The reason for review, if the text reads like an instruction to an agent.
+    pub review_reason: Option<&'static str>,
+    /// The key was used before. Nothing was written now.
+    pub is_repeated: bool,
 }
 
-/// How it stands to what was known.
+/// Relation of a new memory to the existing ones.
 #[derive(Clone, Debug)]
-pub enum Novelty {
+pub enum MemoryNovelty {
     New,
-    /// Merged into a memory that said the same; `was` is its text before.
+    /// Merged into a memory that says the same.
     Merged {
-        was: String,
+        previous_text: String,
     },
-    /// Replaces a memory that said otherwise.
+    /// Supersedes a memory that it contradicts.
     Supersedes {
         old: Box<Memory>,
-        what: String,
+        explanation: String,
     },
 }
 
-impl Engine {
-    pub async fn remember(&mut self, teaching: Teaching) -> Result<Remembered, Error> {
-        self.refuse_closed()?;
-        if let Some(key) = &teaching.key {
-            admit::label("key", key)?;
-        }
-        let admitted = admit::content(&teaching.content, teaching.on_secret)?;
-        let suggested = teaching.kind.is_none().then(|| promote::suggest_type(&admitted.text));
-        let kind = match (&teaching.kind, &suggested) {
-            (Some(word), _) => MemoryType::parse(word, &self.config.types)?,
-            (None, Some(suggestion)) => MemoryType::Core(suggestion.kind),
-            (None, None) => MemoryType::Core(Kind::ModuleInsight),
-        };
-        let (paths, anchors) = self.anchored(&teaching.files, &teaching.cwd)?;
-        let (files, absent) = self.files(&paths, &teaching.cwd)?;
-        let tags = admit::labels("tag", &teaching.tags)?;
-        let modules = admit::labels("module", &teaching.modules)?;
-        // Whatever may be refused was: only what is kept may register a project.
-        let notebook = if teaching.dry_run {
-            self.within(Some(teaching.reach)).pop()
-        } else {
-            Some(self.notebook(teaching.reach).await?)
-        };
-        let held = promote::instruction_like(&admitted.text);
-        let mut fresh = self.draft(teaching.reach, kind, &admitted.text);
-        fresh.scope = if modules.is_empty() { Scope::Global } else { Scope::Module };
-        (fresh.tags, fresh.modules, fresh.files) = (tags, modules, files);
-        // The user's own memories speak of no symbol of one project.
-        fresh.anchors = if teaching.reach == Reach::Project { anchors } else { Vec::new() };
-        fresh.flags.pinned = teaching.pinned;
-        fresh.flags.needs_review = held.is_some();
-        let (memory, novelty, batch) = match (&notebook, teaching.on_duplicate) {
-            (Some(notebook), OnDuplicate::Resolve) => {
-                self.resolve(&notebook.store, fresh, teaching.kind.is_some()).await?
-            }
-            _ => plain(fresh),
-        };
-        let (memory, repeated) = match notebook.filter(|_| !teaching.dry_run) {
-            None => (memory, false),
-            Some(Notebook { store, .. }) => {
-                let applied = self.write(&store, Batch { key: teaching.key, ..batch }).await?;
-                let (id, repeated) = (applied.ids.first().copied(), applied.repeated);
-                let saved = store.get(id.unwrap_or(memory.id)).await?;
-                // A repeated key answers with what the first call saved, as it stands now.
-                if repeated && saved.is_none() {
-                    return Err(Error::refused(
-                        "what this key had kept was erased",
-                        "to keep the text all the same, give another key",
-                    ));
-                }
-                (saved.unwrap_or(memory), repeated)
-            }
-        };
-        let reach = teaching.reach;
-        Ok(Remembered {
-            memory,
-            reach,
-            novelty,
-            suggested,
-            redacted: admitted.redacted,
-            absent,
-            held,
-            repeated,
-        })
-    }
+/// A statement whose every part passed admission.
+struct AdmittedStatement {
+    text: String,
+    n_redacted: usize,
+    kind: MemoryType,
+    suggestion: Option<TypeSuggestion>,
+    files: Vec<ProjectPath>,
+    missing_files: Vec<ProjectPath>,
+    anchors: Vec<SymbolAnchor>,
+    tags: Vec<String>,
+    modules: Vec<String>,
+}
 
-    /// A memory a person teaches, before anything else is known about it.
-    pub(crate) fn draft(&self, reach: Reach, kind: MemoryType, content: &str) -> Memory {
-        let head = source::head(&self.place);
-        let in_project = reach == Reach::Project;
-        Memory {
-            id: MemoryId::new(self.now, (self.config.random)()),
-            project: self.project.id().filter(|_| in_project),
-            summary: promote::summary(content, &kind),
-            citation: promote::citation(content),
-            content: content.to_owned(),
-            kind,
-            source: Source::UserTaught,
-            scope: Scope::Global,
-            visibility: Visibility::Personal,
-            confidence: TAUGHT,
-            tags: Vec::new(),
-            files: Vec::new(),
-            modules: Vec::new(),
-            anchors: Vec::new(),
-            work_unit: None,
-            session: None,
-            provenance: Vec::new(),
-            commit: head.commit.filter(|_| in_project),
-            branch: head.branch.filter(|_| in_project).map(|it| admit::masked(&it, 4 * MAX_LABEL)),
-            relations: Vec::new(),
-            half_life_days: None,
-            flags: Flags { user_verified: true, ..Flags::default() },
-            states: SoftStates::default(),
-            payload: None,
-            created_by: Actor::User,
-            created_at: self.now,
-            updated_at: self.now,
-            version: 0,
-            hlc: Hlc::default(),
-            counters: Counters::default(),
+/// Stores a user's statement.
+pub(crate) async fn remember_statement(
+    project: &mut Project,
+    new: NewMemory,
+) -> Result<RememberResult, Error> {
+    project.require_memory_enabled()?;
+    // Everything that can be refused is refused here: a refused statement must not register a
+    // project.
+    let statement = admit_statement(project, &new)?;
+    let notebook = if new.dry_run {
+        notebooks_in_scope(project, Some(new.scope)).pop()
+    } else {
+        Some(project.notebook(new.scope).await?)
+    };
+    let draft = draft_statement(project, &new, &statement);
+    let review_reason = promote::detect_instruction(&statement.text);
+    let DraftResolution { memory, novelty, batch } = match (&notebook, new.on_duplicate) {
+        (Some(notebook), OnDuplicate::Resolve) => {
+            let is_given = new.kind.is_some();
+            let origin = if is_given { TypeOrigin::Given } else { TypeOrigin::Suggested };
+            resolve_draft(&notebook.store, draft, origin).await?
         }
-    }
+        _ => insert_draft(draft),
+    };
+    let (memory, is_repeated) = match notebook.filter(|_| !new.dry_run) {
+        Some(notebook) => {
+            let batch = WriteBatch { key: new.key, ..batch };
+            write_statement(project, &notebook, batch, memory).await?
+        }
+        None => (memory, false),
+    };
+    Ok(RememberResult {
+        memory,
+        scope: new.scope,
+        novelty,
+        suggestion: statement.suggestion,
+        n_redacted: statement.n_redacted,
+        missing_files: statement.missing_files,
+        review_reason,
+        is_repeated,
+    })
+}
 
-    /// Paths as typed → paths of the project, and those of them that do not exist.
-    pub(crate) fn files(
-        &self,
-        given: &[PathBuf],
-        cwd: &Path,
-    ) -> Result<(Vec<ProjectPath>, Vec<ProjectPath>), Error> {
-        let mut files: Vec<ProjectPath> = Vec::new();
-        for path in given {
-            let path = self.path(path, cwd)?;
-            admit::label("file", path.as_str())?;
-            if !files.contains(&path) {
-                files.push(path);
-            }
-        }
-        let gone = |it: &&ProjectPath| !source::exists(&self.place.root, it.as_str());
-        let absent = files.iter().filter(gone).cloned().collect();
-        Ok((files, absent))
+fn admit_statement(reader: &ProjectReader, new: &NewMemory) -> Result<AdmittedStatement, Error> {
+    if let Some(key) = &new.key {
+        refuse_secret("key", key)?;
     }
+    let admitted = admit_content(&new.content, new.on_secret)?;
+    // The type is suggested from the admitted text, so that a redacted secret cannot influence it.
+    let suggestion = new.kind.is_none().then(|| promote::suggest_type(&admitted.text));
+    let kind = match (&new.kind, &suggestion) {
+        (Some(word), _) => MemoryType::parse(word, &reader.config.types)?,
+        (None, Some(suggestion)) => MemoryType::Core(suggestion.kind),
+        (None, None) => MemoryType::Core(MemoryKind::ModuleInsight),
+    };
+    let (paths, anchors) = split_anchors(reader, &new.files, &new.cwd)?;
+    let (files, missing_files) = resolve_files(reader, &paths, &new.cwd)?;
+    Ok(AdmittedStatement {
+        text: admitted.text,
+        n_redacted: admitted.n_redacted,
+        kind,
+        suggestion,
+        files,
+        missing_files,
+        anchors,
+        tags: admit_labels("tag", &new.tags)?,
+        modules: admit_labels("module", &new.modules)?,
+    })
+}
+
+fn draft_statement(
+    reader: &ProjectReader,
+    new: &NewMemory,
+    statement: &AdmittedStatement,
+) -> Memory {
+    let mut draft = draft_memory(reader, new.scope, statement.kind.clone(), &statement.text);
+    draft.scope =
+        if statement.modules.is_empty() { MemoryScope::Global } else { MemoryScope::Module };
+    draft.tags.clone_from(&statement.tags);
+    draft.modules.clone_from(&statement.modules);
+    draft.files.clone_from(&statement.files);
+    // The user's own memories hold for all projects, so a symbol of one cannot anchor them.
+    if new.scope == NotebookScope::Project {
+        draft.anchors.clone_from(&statement.anchors);
+    }
+    draft.flags.pinned = new.pinned;
+    draft.flags.needs_review = promote::detect_instruction(&statement.text).is_some();
+    draft
+}
+
+/// Writes the batch. Returns the memory as stored, and whether the key was used before.
+async fn write_statement(
+    project: &Project,
+    notebook: &Notebook,
+    batch: WriteBatch,
+    memory: Memory,
+) -> Result<(Memory, bool), Error> {
+    let applied = project.write(notebook.scope, batch).await?;
+    // For a repeated key these are the ids that the first call wrote.
+    let id = applied.ids.first().copied().unwrap_or(memory.id);
+    let saved = notebook.store.memories().get(id).await?;
+    if applied.is_repeat && saved.is_none() {
+        return Err(Error::refuse(
+            "the memory stored under this key was erased",
+            "to store the text again, give another key",
+        ));
+    }
+    Ok((saved.unwrap_or(memory), applied.is_repeat))
+}
+
+/// A user's memory with a text and a type, and defaults for everything else.
+pub(crate) fn draft_memory(
+    reader: &ProjectReader,
+    scope: NotebookScope,
+    kind: MemoryType,
+    content: &str,
+) -> Memory {
+    // Commit and branch of the moment: later, staleness is judged against them.
+    let head = source::read_head(&reader.place);
+    let in_project = scope == NotebookScope::Project;
+    Memory {
+        id: MemoryId::new(reader.now, (reader.config.random)()),
+        project: reader.state.id().filter(|_| in_project),
+        summary: promote::compose_summary(content, &kind),
+        citation: promote::compose_citation(content),
+        content: content.to_owned(),
+        kind,
+        source: MemorySource::UserTaught,
+        scope: MemoryScope::Global,
+        visibility: Visibility::Personal,
+        confidence: USER_CONFIDENCE,
+        tags: Vec::new(),
+        files: Vec::new(),
+        modules: Vec::new(),
+        anchors: Vec::new(),
+        work_unit: None,
+        session: None,
+        provenance: Vec::new(),
+        commit: head.commit.filter(|_| in_project),
+        branch: head.branch.filter(|_| in_project).map(|it| mask_label(&it, MAX_BRANCH)),
+        relations: Vec::new(),
+        half_life_days: None,
+        flags: MemoryFlags { user_verified: true, ..MemoryFlags::default() },
+        states: SoftStates::default(),
+        payload: None,
+        created_by: Actor::User,
+        created_at: reader.now,
+        updated_at: reader.now,
+        version: 0,
+        hlc: HybridTimestamp::default(),
+        counters: UsageCounters::default(),
+    }
+}
+
+/// Converts paths as typed to paths of the project. The second list names those that do not exist.
+pub(crate) fn resolve_files(
+    reader: &ProjectReader,
+    given: &[PathBuf],
+    cwd: &Path,
+) -> Result<(Vec<ProjectPath>, Vec<ProjectPath>), Error> {
+    let mut files: Vec<ProjectPath> = Vec::new();
+    for path in given {
+        let path = reader.project_path(path, cwd)?;
+        refuse_secret("file", path.as_str())?;
+        // Two spellings can name one file.
+        if !files.contains(&path) {
+            files.push(path);
+        }
+    }
+    let is_missing =
+        |it: &&ProjectPath| !source::exists_in_project(&reader.place.root, it.as_str());
+    let missing = files.iter().filter(is_missing).cloned().collect();
+    Ok((files, missing))
 }

@@ -1,270 +1,352 @@
-//! Rule files: each rule that people wrote down for their agents becomes a memory, and follows its file.
+//! Rule files: each rule that a user wrote for agents becomes a memory, and follows its file when the
+//! file changes.
 
 use std::collections::HashSet;
 use std::sync::Arc;
 
-use agents::{RULE_FILES, RuleFile, Statement, is_read, rule_file, statements};
-use model::{Actor, Kind, MAX_CONTENT, Memory, MemoryType, PerMille, ProjectPath, Source, Status};
-use promote::Relationship;
-use store::{Action, Batch, Change, Entry, Store};
+use agents::{
+    RULE_FILES, RuleFile, RuleStatement, find_rule_file, is_read_by_host, parse_statements,
+};
+use model::{
+    Actor, Deprecation, MAX_CONTENT, Memory, MemoryKind, MemorySource, MemoryStatus, MemoryType,
+    PerMille, ProjectPath,
+};
+use promote::StatementRelation;
+use store::{AuditAction, AuditEntry, StoreChange, StoreReader, WriteBatch};
 
-use crate::admit::{self, OnSecret};
-use crate::carry::everything;
-use crate::change::{by_user, reword};
-use crate::{Engine, Error, Notebook, Reach};
+use crate::editing::{set_content, user_batch};
+use crate::export::list_all_memories;
+use crate::remember::draft_memory;
+use crate::text_admission::{OnSecret, admit_content};
+use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
 
-/// A written rule is believed this much from the start.
-const WRITTEN: PerMille = PerMille::new(850);
-/// A rule speaks of a few files; more are an inventory.
-const FILES: usize = 5;
+/// Confidence of a written rule from the start.
+const RULE_CONFIDENCE: PerMille = PerMille::new(850);
+/// Files that one rule is about. A rule that names more lists them and says nothing about each.
+const MAX_FILES_PER_RULE: usize = 5;
 
-/// A file with rules in it.
+/// A rule file and the rules in it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct RuleBook {
+pub struct ParsedRuleFile {
     pub path: ProjectPath,
-    pub rules: Vec<Rule>,
-    /// Statements that describe and do not bind.
-    pub n_described: usize,
-    /// Rules that are longer than a memory may be.
+    pub rules: Vec<WrittenRule>,
+    /// Statements that describe the project and demand nothing.
+    pub n_descriptions: usize,
+    /// Rules that exceed the length of a memory.
     pub n_too_long: usize,
 }
 
-/// A rule as it would be kept.
+/// A rule as it would be stored.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Rule {
+pub struct WrittenRule {
     /// Counted from one.
     pub line: usize,
-    pub kind: Kind,
+    pub kind: MemoryKind,
     pub text: String,
     pub files: Vec<ProjectPath>,
 }
 
-/// What became of the rules of a project.
+/// Trust in the rules of a file when they are imported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RuleTrust {
+    /// The user has seen the rules and agreed.
+    Vouched,
+    /// The rules came with the repository: they are external and wait for review.
+    External,
+}
+
+/// The result of importing the rules of a project.
 #[derive(Clone, Debug, Default)]
-pub struct RulesTaken {
+pub struct RuleImport {
     pub added: Vec<Memory>,
-    /// What was reworded in its file, with the text before.
+    /// Rules that were reworded in their file, each with the text before.
     pub changed: Vec<(Memory, String)>,
-    /// No longer in its file, and so deprecated.
+    /// Rules that are no longer in their file, and so were deprecated.
     pub retired: Vec<Memory>,
     pub n_known: usize,
 }
 
-impl RulesTaken {
-    /// Whether everything was as it should be already.
+impl RuleImport {
+    /// Returns whether the import changed nothing.
     pub fn is_empty(&self) -> bool {
         self.added.is_empty() && self.changed.is_empty() && self.retired.is_empty()
     }
 }
 
-impl Engine {
-    /// The rules in this project's rule files, in the order of the files.
-    pub fn rules(&self) -> Vec<RuleBook> {
-        let paths = RULE_FILES.iter().flat_map(|it| self.paths_of(it));
-        paths.filter_map(|it| self.read_rules(&it)).filter(|it| !it.rules.is_empty()).collect()
-    }
+/// Reads the rules in this project's rule files, in the order of the files.
+pub(crate) fn list_rules(reader: &ProjectReader) -> Vec<ParsedRuleFile> {
+    let paths = RULE_FILES.iter().flat_map(|it| expand_path(reader, it));
+    let files = paths.filter_map(|it| parse_rule_file(reader, &it));
+    files.filter(|it| !it.rules.is_empty()).collect()
+}
 
-    /// What a host reads by itself in this project's rule files. Asked at every file, so each of them is
-    /// read again only when it may have changed.
-    pub(crate) fn read_by(&self, host: Option<&str>) -> HashSet<String> {
-        let Some(host) = host else { return HashSet::new() };
-        let is_there = |path: &str| source::exists(&self.place.root, path);
-        let files = RULE_FILES.iter().filter(|it| it.read_by.contains(&host));
-        let read = files.flat_map(|it| self.paths_of(it)).filter(|it| is_read(it, host, is_there));
-        let said = |path: String| {
-            self.kept.rules.of(&self.place.root.join(&path), || {
-                Some(self.read_rules(&path)?.rules.into_iter().map(|it| it.text).collect())
-            })
-        };
-        let all: Vec<Arc<Vec<String>>> = read.filter_map(said).collect();
-        all.iter().flat_map(|it| it.iter().cloned()).collect()
-    }
+/// The texts of the rules that a host reads by itself, so that they need not be injected. Runs at
+/// every file an agent touches, so that each rule file is cached until it changes.
+pub(crate) fn rules_read_by_host(reader: &ProjectReader, host: Option<&str>) -> HashSet<String> {
+    let Some(host) = host else { return HashSet::new() };
+    let exists = |path: &str| source::exists_in_project(&reader.place.root, path);
+    let files = RULE_FILES.iter().filter(|it| it.read_by.contains(&host));
+    let paths = files.flat_map(|it| expand_path(reader, it));
+    let texts = |path: String| {
+        reader.file_caches.rules.get_or_compute(&reader.place.root.join(&path), || {
+            Some(parse_rule_file(reader, &path)?.rules.into_iter().map(|it| it.text).collect())
+        })
+    };
+    let all: Vec<Arc<Vec<String>>> =
+        paths.filter(|it| is_read_by_host(it, host, exists)).filter_map(texts).collect();
+    all.iter().flat_map(|it| it.iter().cloned()).collect()
+}
 
-    fn paths_of(&self, file: &RuleFile) -> Vec<String> {
-        match file.path.strip_suffix('/') {
-            Some(folder) => source::entries(&self.place.root, folder),
-            None => vec![file.path.to_owned()],
-        }
-    }
-
-    fn read_rules(&self, path: &str) -> Option<RuleBook> {
-        let text = source::prose(&self.place.root, path)?;
-        Some(self.rule_book(ProjectPath::parse(path).ok()?, &text))
-    }
-
-    fn rule_book(&self, path: ProjectPath, text: &str) -> RuleBook {
-        let mut res = RuleBook { path, rules: Vec::new(), n_described: 0, n_too_long: 0 };
-        for statement in statements(text) {
-            if !promote::is_rule(&statement.text) {
-                res.n_described += 1;
-            } else if wording(&statement).len() > MAX_CONTENT {
-                res.n_too_long += 1;
-            } else {
-                res.rules.push(self.rule(&statement));
-            }
-        }
-        res
-    }
-
-    fn rule(&self, statement: &Statement) -> Rule {
-        let text = wording(statement);
-        let kind = match promote::suggest_type(&text).kind {
-            kind @ (Kind::Decision | Kind::Requirement | Kind::Gotcha | Kind::CausalDependency) => {
-                kind
-            }
-            // It binds, whatever words it has: a convention. That errors are to be logged is no error.
-            _ => Kind::Preference,
-        };
-        let quoted = text.split('`').skip(1).step_by(2);
-        let is_file = |it: &&str| it.contains(['.', '/']) && source::exists(&self.place.root, it);
-        let files = quoted.filter(is_file).filter_map(|it| ProjectPath::parse(it).ok());
-        let files = files.take(FILES).collect();
-        Rule { line: statement.line, kind, text, files }
-    }
-
-    /// Takes the rules in, and follows the files when they have changed. `vouched`: a person said yes
-    /// to them; otherwise they are external and wait for review.
-    pub async fn take_rules(
-        &mut self,
-        books: &[RuleBook],
-        vouched: bool,
-    ) -> Result<RulesTaken, Error> {
-        self.refuse_closed()?;
-        let Notebook { store, .. } = self.notebook(Reach::Project).await?;
-        let known = everything(&store).await?;
-        let mut res = RulesTaken::default();
-        let mut taken: Vec<String> = Vec::new();
-        let emptied = emptied(&known, books);
-        for book in books.iter().chain(&emptied) {
-            let author = Actor::Import(book.path.as_str().to_owned());
-            let mut of_file = Vec::new();
-            for memory in known.iter().filter(|it| it.created_by == author) {
-                of_file.push(Kept::read(&store, memory.clone()).await?);
-            }
-            let mut changes = Vec::new();
-            let mut fresh = Vec::new();
-            for rule in &book.rules {
-                let text = admit::content(&rule.text, OnSecret::Redact)?.text;
-                let elsewhere =
-                    known.iter().any(|it| it.content == text && it.created_by != author);
-                let here = of_file.iter_mut().find(|it| it.said(&text));
-                if let Some(here) = here {
-                    here.matched = true;
-                    res.n_known += 1;
-                } else if elsewhere || taken.contains(&text) {
-                    res.n_known += 1;
-                } else {
-                    fresh.push((rule, text.clone()));
-                }
-                taken.push(text);
-            }
-            for (rule, text) in fresh {
-                let old = of_file.iter_mut().find(|it| it.is_reworded_as(&text));
-                if let Some(old) = old {
-                    old.matched = true;
-                    let (mut after, before) = (old.memory.clone(), old.memory.content.clone());
-                    reword(&mut after, text);
-                    (after.files, after.updated_at) = (rule.files.clone(), self.now);
-                    changes.push(Change::Replace(Box::new(after.clone())));
-                    res.changed.push((after, before));
-                } else {
-                    let memory = self.written(rule, text, &author, vouched);
-                    changes.push(Change::Insert(Box::new(memory.clone())));
-                    res.added.push(memory);
-                }
-            }
-            for gone in of_file.iter().filter(|it| it.follows_file() && !it.matched) {
-                let mut after = gone.memory.clone();
-                after.states.deprecated_at = Some(self.now);
-                after.states.deprecated_reason = Some(format!("no longer in {}", book.path));
-                after.updated_at = self.now;
-                changes.push(Change::Replace(Box::new(after.clone())));
-                res.retired.push(after);
-            }
-            if !changes.is_empty() {
-                let detail = Some(format!("{} rules", changes.len()));
-                let batch = by_user(Action::Import, self.now, changes);
-                self.write(&store, Batch { actor: author, detail, ..batch }).await?;
-            }
-        }
-        Ok(res)
-    }
-
-    fn written(&self, rule: &Rule, text: String, author: &Actor, vouched: bool) -> Memory {
-        let mut res = self.draft(Reach::Project, MemoryType::Core(rule.kind), &text);
-        (res.files, res.created_by, res.confidence) = (rule.files.clone(), author.clone(), WRITTEN);
-        res.flags.needs_review = !vouched || promote::instruction_like(&text).is_some();
-        if !vouched {
-            (res.flags.tainted, res.flags.user_verified) = (true, false);
-            res.source = Source::ObserverInferred;
-        }
-        res
+/// The files that an entry of the table stands for: itself, or the files of a folder.
+fn expand_path(reader: &ProjectReader, file: &RuleFile) -> Vec<String> {
+    match file.path.strip_suffix('/') {
+        Some(folder) => source::list_folder(&reader.place.root, folder),
+        None => vec![file.path.to_owned()],
     }
 }
 
-/// Files that rules were taken from and that have none any more, or are gone.
-fn emptied(known: &[Memory], books: &[RuleBook]) -> Vec<RuleBook> {
-    let mut res: Vec<RuleBook> = Vec::new();
-    for memory in known {
-        let Actor::Import(path) = &memory.created_by else { continue };
-        let is_known = books.iter().chain(&res).any(|it| it.path.as_str() == path);
-        if !is_known
-            && rule_file(path).is_some()
-            && let Ok(path) = ProjectPath::parse(path)
-        {
-            res.push(RuleBook { path, rules: Vec::new(), n_described: 0, n_too_long: 0 });
+fn parse_rule_file(reader: &ProjectReader, path: &str) -> Option<ParsedRuleFile> {
+    let text = source::read_text(&reader.place.root, path)?;
+    let mut file = empty_file(ProjectPath::parse(path).ok()?);
+    for statement in parse_statements(&text) {
+        if !promote::is_rule(&statement.text) {
+            file.n_descriptions += 1;
+        } else if rule_text(&statement).len() > MAX_CONTENT {
+            file.n_too_long += 1;
+        } else {
+            file.rules.push(to_rule(reader, &statement));
         }
     }
-    res
+    Some(file)
 }
 
-/// The heading comes along: it says what the rule is about.
-fn wording(statement: &Statement) -> String {
+fn empty_file(path: ProjectPath) -> ParsedRuleFile {
+    ParsedRuleFile { path, rules: Vec::new(), n_descriptions: 0, n_too_long: 0 }
+}
+
+fn to_rule(reader: &ProjectReader, statement: &RuleStatement) -> WrittenRule {
+    let text = rule_text(statement);
+    let kind = match promote::suggest_type(&text).kind {
+        kind @ (MemoryKind::Decision
+        | MemoryKind::Requirement
+        | MemoryKind::Gotcha
+        | MemoryKind::CausalDependency) => kind,
+        // A rule that no other type fits is a convention. "Log errors" is about errors, but it is
+        // not an error pattern.
+        _ => MemoryKind::Preference,
+    };
+    // Every second piece between backticks is quoted.
+    let quoted = text.split('`').skip(1).step_by(2);
+    let is_file =
+        |it: &&str| it.contains(['.', '/']) && source::exists_in_project(&reader.place.root, it);
+    let files = quoted.filter(is_file).filter_map(|it| ProjectPath::parse(it).ok());
+    let files = files.take(MAX_FILES_PER_RULE).collect();
+    WrittenRule { line: statement.line, kind, text, files }
+}
+
+/// The text of a rule with its heading, which often names the subject.
+fn rule_text(statement: &RuleStatement) -> String {
     match &statement.under {
         Some(under) => format!("{under}: {}", statement.text),
         None => statement.text.clone(),
     }
 }
 
-/// A rule that was taken before.
-struct Kept {
-    memory: Memory,
-    /// What it said in earlier versions.
-    before: Vec<String>,
-    /// A person has changed what it says, or what it is worth.
-    is_theirs: bool,
-    matched: bool,
+/// Imports rules as memories; updates or deprecates those imported before from the same files.
+pub(crate) async fn import_rules(
+    project: &mut Project,
+    files: &[ParsedRuleFile],
+    trust: RuleTrust,
+) -> Result<RuleImport, Error> {
+    project.require_memory_enabled()?;
+    let Notebook { store, .. } = project.notebook(NotebookScope::Project).await?;
+    let stored = list_all_memories(&store).await?;
+    let mut import = RuleImport::default();
+    // The same rule often stands in the files of several hosts; the first file keeps it.
+    let mut seen: HashSet<String> = HashSet::new();
+    // A deleted rule file has no entry in `files`, but its memories must be retired too.
+    let emptied = emptied_files(&stored, files);
+    for file in files.iter().chain(&emptied) {
+        let author = Actor::Import(file.path.as_str().to_owned());
+        let mut imported = Vec::new();
+        for memory in stored.iter().filter(|it| it.created_by == author) {
+            imported.push(ImportedRule::load(&store, memory.clone()).await?);
+        }
+        let elsewhere: HashSet<&str> = stored
+            .iter()
+            .filter(|it| it.created_by != author)
+            .map(|it| it.content.as_str())
+            .collect();
+        let rules = admit_rules(&file.rules)?;
+        let n_rules = rules.len();
+        let new = match_rules(rules, &mut imported, &elsewhere, &mut seen);
+        import.n_known += n_rules - new.len();
+        let mut changes = add_rules(project, &mut import, new, &mut imported, &author, trust);
+        changes.extend(retire_rules(project, &mut import, &imported, &file.path));
+        if !changes.is_empty() {
+            let detail = Some(format!("{} rules", changes.len()));
+            let batch = user_batch(AuditAction::Import, project.now, changes);
+            let batch = WriteBatch { actor: author, detail, ..batch };
+            project.write(NotebookScope::Project, batch).await?;
+        }
+    }
+    Ok(import)
 }
 
-impl Kept {
-    async fn read(store: &Store, memory: Memory) -> Result<Self, Error> {
-        let versions = store.versions(memory.id).await?;
-        let before = versions.into_iter().map(|it| it.content).collect();
-        let entries = store.entries_of(memory.id).await?;
-        let by_person = |it: &(Entry, u32)| it.0.actor == Actor::User && it.0.undone_by.is_none();
-        let is_theirs = entries.iter().any(by_person);
-        Ok(Self { memory, before, is_theirs, matched: false })
+/// Redacts the secrets in rules; stored texts are compared with the redacted ones.
+fn admit_rules(rules: &[WrittenRule]) -> Result<Vec<WrittenRule>, Error> {
+    let admit = |it: &WrittenRule| {
+        let text = admit_content(&it.text, OnSecret::Redact)?.text;
+        Ok(WrittenRule { text, ..it.clone() })
+    };
+    rules.iter().map(admit).collect()
+}
+
+/// Marks the imported rules that their file still has. Returns the rules that are not stored.
+fn match_rules(
+    rules: Vec<WrittenRule>,
+    imported: &mut [ImportedRule],
+    elsewhere: &HashSet<&str>,
+    seen: &mut HashSet<String>,
+) -> Vec<WrittenRule> {
+    let mut new = Vec::new();
+    for rule in rules {
+        let is_repeated = !seen.insert(rule.text.clone());
+        if let Some(known) = imported.iter_mut().find(|it| it.has_text(&rule.text)) {
+            known.is_in_file = true;
+        // A rule that the user taught or another file has is stored once.
+        } else if !is_repeated && !elsewhere.contains(rule.text.as_str()) {
+            new.push(rule);
+        }
+    }
+    new
+}
+
+/// Adds new rules, or rewords the imported ones that they replace.
+fn add_rules(
+    reader: &ProjectReader,
+    import: &mut RuleImport,
+    new: Vec<WrittenRule>,
+    imported: &mut [ImportedRule],
+    author: &Actor,
+    trust: RuleTrust,
+) -> Vec<StoreChange> {
+    let mut changes = Vec::new();
+    for rule in new {
+        if let Some(old) = imported.iter_mut().find(|it| it.is_reworded_as(&rule.text)) {
+            old.is_in_file = true;
+            let (mut after, before) = (old.memory.clone(), old.memory.content.clone());
+            set_content(&mut after, rule.text);
+            (after.files, after.updated_at) = (rule.files, reader.now);
+            changes.push(StoreChange::Replace(Box::new(after.clone())));
+            import.changed.push((after, before));
+        } else {
+            let memory = rule_memory(reader, rule, author, trust);
+            changes.push(StoreChange::Insert(Box::new(memory.clone())));
+            import.added.push(memory);
+        }
+    }
+    changes
+}
+
+/// Deprecates the imported rules that their file no longer has, unless the user changed them.
+fn retire_rules(
+    reader: &ProjectReader,
+    import: &mut RuleImport,
+    imported: &[ImportedRule],
+    path: &ProjectPath,
+) -> Vec<StoreChange> {
+    let mut changes = Vec::new();
+    for removed in imported.iter().filter(|it| it.follows_file() && !it.is_in_file) {
+        let mut after = removed.memory.clone();
+        let reason = Deprecation::RuleRemoved { path: path.to_string() };
+        after.states.deprecate(&reason, reader.now);
+        after.updated_at = reader.now;
+        changes.push(StoreChange::Replace(Box::new(after.clone())));
+        import.retired.push(after);
+    }
+    changes
+}
+
+fn rule_memory(
+    reader: &ProjectReader,
+    rule: WrittenRule,
+    author: &Actor,
+    trust: RuleTrust,
+) -> Memory {
+    let kind = MemoryType::Core(rule.kind);
+    let mut memory = draft_memory(reader, NotebookScope::Project, kind, &rule.text);
+    (memory.files, memory.created_by) = (rule.files, author.clone());
+    memory.confidence = RULE_CONFIDENCE;
+    let is_external = trust == RuleTrust::External;
+    // Text that reads like an order to the agent needs review even if the user vouched for the file.
+    memory.flags.needs_review = is_external || promote::detect_instruction(&rule.text).is_some();
+    if is_external {
+        (memory.flags.tainted, memory.flags.user_verified) = (true, false);
+        memory.source = MemorySource::ObserverInferred;
+    }
+    memory
+}
+
+/// Files that rules were imported from and that have none any more, or do not exist.
+fn emptied_files(stored: &[Memory], files: &[ParsedRuleFile]) -> Vec<ParsedRuleFile> {
+    let mut acc: Vec<ParsedRuleFile> = Vec::new();
+    for memory in stored {
+        let Actor::Import(path) = &memory.created_by else { continue };
+        let is_listed = files.iter().chain(&acc).any(|it| it.path.as_str() == path);
+        if !is_listed
+            && find_rule_file(path).is_some()
+            && let Ok(path) = ProjectPath::parse(path)
+        {
+            acc.push(empty_file(path));
+        }
+    }
+    acc
+}
+
+/// A rule that was imported before.
+struct ImportedRule {
+    memory: Memory,
+    /// Its texts in earlier versions.
+    earlier_texts: Vec<String>,
+    /// The user has changed its text or judged it since.
+    is_changed_by_user: bool,
+    is_in_file: bool,
+}
+
+impl ImportedRule {
+    async fn load(store: &StoreReader, memory: Memory) -> Result<Self, Error> {
+        let versions = store.history().list_versions(memory.id).await?;
+        let earlier_texts = versions.into_iter().map(|it| it.content).collect();
+        let entries = store.history().audit_entries_of(memory.id).await?;
+        let is_by_user =
+            |it: &(AuditEntry, u32)| it.0.actor == Actor::User && it.0.undone_by.is_none();
+        let is_changed_by_user = entries.iter().any(is_by_user);
+        Ok(Self { memory, earlier_texts, is_changed_by_user, is_in_file: false })
     }
 
-    /// Whether it says this, or said it before a person put it otherwise.
-    fn said(&self, text: &str) -> bool {
+    /// Returns whether it has this text, or had it before the user changed it.
+    fn has_text(&self, text: &str) -> bool {
         self.memory.content == text
-            || (!self.follows_file() && self.before.iter().any(|it| it == text))
+            || (!self.follows_file() && self.earlier_texts.iter().any(|it| it == text))
     }
 
-    /// Whether it is still what its file says it is.
+    /// Returns whether it still follows its file: it is active, and the user has not changed it.
     fn follows_file(&self) -> bool {
-        let stands = !matches!(self.memory.status(), Status::Deleted | Status::Deprecated);
-        stands && !self.is_theirs
+        let is_active =
+            !matches!(self.memory.status(), MemoryStatus::Deleted | MemoryStatus::Deprecated);
+        is_active && !self.is_changed_by_user
     }
 
+    /// Returns whether a new rule of the file is probably this one with other words.
     fn is_reworded_as(&self, text: &str) -> bool {
-        let of = |text| promote::Statement {
+        let statement = |text| promote::MemoryStatement {
             text,
             files: &[] as &[ProjectPath],
             kind: &self.memory.kind,
         };
-        let relationship = promote::compare(&of(&self.memory.content), &of(text));
-        self.follows_file() && !self.matched && relationship != Relationship::Unrelated
+        let relationship =
+            promote::compare_statements(&statement(&self.memory.content), &statement(text));
+        self.follows_file() && !self.is_in_file && relationship != StatementRelation::Unrelated
     }
 }

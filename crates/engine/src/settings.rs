@@ -1,107 +1,113 @@
-//! The settings there are: a table, so that a typo is an error and `config` can explain each.
+//! The table of all settings. A key that is not in it is an error, and `config` explains each.
 
-use infer::Endpoint;
+use infer::ProviderEndpoint;
 
-/// Where a setting may be set.
+/// Places where a setting can be set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SettingScope {
-    /// Only for the person, in the configuration file.
+    /// Only for the user, in the configuration file.
     User,
-    /// For the person, or for one project.
+    /// For the user or for one project.
     Any,
 }
 
-/// What a value looks like.
+/// Form of a value.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Form {
+pub enum SettingForm {
     /// One of these words.
     OneOf(&'static [&'static str]),
-    /// A whole number from 1 on.
+    /// An integer, at least 1.
     Number,
-    /// The address of a server. Not `Word`: a password in it is refused, for settings are no place for one.
+    /// The address of a server. Unlike `Word`, a password in it is refused: settings are stored in
+    /// plain text.
     Address,
-    /// Anything without blanks.
+    /// Any text without blanks.
     Word,
 }
 
 /// One setting.
 #[derive(Clone, Copy, Debug)]
-pub struct Setting {
+pub struct SettingSpec {
     pub key: &'static str,
-    /// Always allowed, whatever the form; empty means not set.
+    /// Always allowed, whatever the form. Empty means not set.
     pub default: &'static str,
-    pub form: Form,
+    pub form: SettingForm,
     pub scope: SettingScope,
     pub meaning: &'static str,
 }
 
-const YES_OR_NO: Form = Form::OneOf(&["true", "false"]);
-const LEVELS: Form = Form::OneOf(&["cautious", "standard", "confident", "autonomous"]);
-const KEY_PLACES: Form = Form::OneOf(&["none", "keychain", "file", "passphrase"]);
-const VECTORS: Form = Form::OneOf(&["built-in", "ollama", "openai", "compatible", "voyage"]);
-const RERANKERS: Form = Form::OneOf(&["none", "cohere", "tei", "compatible", "ollama"]);
-const WRITERS: Form = Form::OneOf(&["none", "ollama", "openai", "compatible", "anthropic"]);
+const YES_OR_NO: SettingForm = SettingForm::OneOf(&["true", "false"]);
+const LEVELS: SettingForm =
+    SettingForm::OneOf(&["cautious", "standard", "confident", "autonomous"]);
+const KEY_PLACES: SettingForm = SettingForm::OneOf(&["none", "keychain", "file", "passphrase"]);
+const VECTORS: SettingForm =
+    SettingForm::OneOf(&["built-in", "ollama", "openai", "compatible", "voyage"]);
+const RERANKERS: SettingForm =
+    SettingForm::OneOf(&["none", "cohere", "tei", "compatible", "ollama"]);
+const WRITERS: SettingForm =
+    SettingForm::OneOf(&["none", "ollama", "openai", "compatible", "anthropic"]);
 
-/// In the order `config` shows them. Whatever sends a text elsewhere is the person's to set: a
-/// project may come from a stranger.
+/// In the order in which `config` shows them. A setting that decides where texts are sent has scope
+/// `User`: a cloned project must not redirect the user's memories.
 #[rustfmt::skip]
-pub const SETTINGS: &[Setting] = &[
+pub const SETTINGS: &[SettingSpec] = &[
     //      key                           default     form                               scope               meaning
-    setting("memory.enabled",             "true",     YES_OR_NO,                         SettingScope::Any,  "whether anything is remembered in this project"),
-    setting("remember.on_secret",         "refuse",   Form::OneOf(&["refuse", "redact"]), SettingScope::Any,  "what happens to a text that holds a secret"),
-    setting("remember.on_duplicate",      "resolve",  Form::OneOf(&["resolve", "keep"]), SettingScope::Any,  "whether the same is merged and a contradiction supersedes"),
-    setting("trust.level",                "standard", LEVELS,                            SettingScope::Any,  "how far memory may speak unasked; see the trust levels"),
-    setting("trial.enabled",              "false",    YES_OR_NO,                         SettingScope::Any,  "whether memory is on trial: one session in 20 is told nothing, one in 10 only when it begins; `stats` compares"),
-    setting("list.limit",                 "20",       Form::Number,                      SettingScope::Any,  "how many memories a list shows"),
-    setting("backup.every_days",          "1",        Form::Number,                      SettingScope::Any,  "how old the newest backup may be before `maintain` makes another"),
-    setting("encryption.key",             "none",     KEY_PLACES,                        SettingScope::User, "where the key of encrypted data comes from"),
-    setting("embeddings.provider",        "built-in", VECTORS,                           SettingScope::User, "who makes the vectors that recall by meaning needs; all but `built-in` are sent every memory and question"),
-    setting("embeddings.at_once",         "true",     YES_OR_NO,                              SettingScope::User, "whether a command makes the vectors of what it wrote; otherwise the next search does"),
-    setting("embeddings.url",             "",         Form::Address,                     SettingScope::User, "where that provider is; unset, its usual address"),
-    setting("embeddings.model",           "",         Form::Word,                        SettingScope::User, "which of its models; unset, a good one where there is one"),
-    setting("embeddings.dimensions",      "",         Form::Number,                      SettingScope::User, "how long its vectors are; unset, as the model has them"),
-    setting("rerank.provider",            "none",     RERANKERS,                         SettingScope::User, "who reads the best hits of a search again; is sent the question and those hits"),
-    setting("rerank.url",                 "",         Form::Address,                     SettingScope::User, "where that provider is; unset, its usual address"),
-    setting("rerank.model",               "",         Form::Word,                        SettingScope::User, "which of its models"),
-    setting("text.provider",              "none",     WRITERS,                           SettingScope::User, "who writes where a search finds little or prose is wanted; is sent the question and what was found"),
-    setting("text.url",                   "",         Form::Address,                     SettingScope::User, "where that provider is; unset, its usual address"),
-    setting("text.model",                 "",         Form::Word,                        SettingScope::User, "which of its models"),
-    setting("learn.ask_model",            "false",    YES_OR_NO,                         SettingScope::User, "whether `learn` lets the text provider word what it learned and look at modules; is sent what was seen, one question a session at most"),
-    setting("serve.start",                "true",     YES_OR_NO,                         SettingScope::User, "whether a hook starts the daemon when there is none"),
-    setting("serve.idle_minutes",         "30",       Form::Number,                      SettingScope::User, "after how long without a word the daemon ends"),
-    setting("providers.allow_plain_http", "false",    YES_OR_NO,                         SettingScope::User, "whether texts and keys may travel unencrypted to another machine"),
+    setting("memory.enabled",             "true",     YES_OR_NO,                         SettingScope::Any,  "whether memory is on in this project"),
+    setting("remember.on_secret",         "refuse",   SettingForm::OneOf(&["refuse", "redact"]), SettingScope::Any,  "refuse a text that holds a secret, or redact the secret"),
+    setting("remember.on_duplicate",      "resolve",  SettingForm::OneOf(&["resolve", "keep"]), SettingScope::Any,  "merge a repeated statement and supersede a contradicted one, or keep both"),
+    setting("trust.level",                "standard", LEVELS,                            SettingScope::Any,  "how much is injected without being asked for; see the trust levels"),
+    setting("trial.enabled",              "false",    YES_OR_NO,                         SettingScope::Any,  "run a trial: one session in 20 gets no notes, one in 10 only at its start; `stats` compares"),
+    setting("list.limit",                 "20",       SettingForm::Number,                      SettingScope::Any,  "number of memories in a list"),
+    setting("backup.every_days",          "1",        SettingForm::Number,                      SettingScope::Any,  "largest age of the newest backup before `maintain` makes another"),
+    setting("encryption.key",             "none",     KEY_PLACES,                        SettingScope::User, "source of the encryption key"),
+    setting("embeddings.provider",        "built-in", VECTORS,                           SettingScope::User, "provider of the vectors for search by meaning; all but `built-in` are sent every memory and query"),
+    setting("embeddings.at_once",         "true",     YES_OR_NO,                              SettingScope::User, "whether a command computes the vectors of what it wrote; otherwise the next search does"),
+    setting("embeddings.url",             "",         SettingForm::Address,                     SettingScope::User, "address of that provider; unset, its usual one"),
+    setting("embeddings.model",           "",         SettingForm::Word,                        SettingScope::User, "model of that provider; unset, its recommended one if there is one"),
+    setting("embeddings.dimensions",      "",         SettingForm::Number,                      SettingScope::User, "dimensions of its vectors; unset, those of the model"),
+    setting("rerank.provider",            "none",     RERANKERS,                         SettingScope::User, "provider that reranks the best hits of a search; is sent the query and those hits"),
+    setting("rerank.url",                 "",         SettingForm::Address,                     SettingScope::User, "address of that provider; unset, its usual one"),
+    setting("rerank.model",               "",         SettingForm::Word,                        SettingScope::User, "model of that provider"),
+    setting("text.provider",              "none",     WRITERS,                           SettingScope::User, "provider that writes text when a search finds little or an answer is wanted; is sent the query and the hits"),
+    setting("text.url",                   "",         SettingForm::Address,                     SettingScope::User, "address of that provider; unset, its usual one"),
+    setting("text.model",                 "",         SettingForm::Word,                        SettingScope::User, "model of that provider"),
+    setting("learn.ask_model",            "false",    YES_OR_NO,                         SettingScope::User, "whether `learn` lets the text provider reword what it learned and study modules; is sent the findings, at most one request per session"),
+    setting("serve.start",                "true",     YES_OR_NO,                         SettingScope::User, "whether a hook starts the daemon if none runs"),
+    setting("serve.idle_minutes",         "30",       SettingForm::Number,                      SettingScope::User, "minutes without a request after which the daemon ends"),
+    setting("providers.allow_plain_http", "false",    YES_OR_NO,                         SettingScope::User, "whether texts and keys may be sent unencrypted to another machine"),
 ];
 
 const fn setting(
     key: &'static str,
     default: &'static str,
-    form: Form,
+    form: SettingForm,
     scope: SettingScope,
     meaning: &'static str,
-) -> Setting {
-    Setting { key, default, form, scope, meaning }
+) -> SettingSpec {
+    SettingSpec { key, default, form, scope, meaning }
 }
 
-/// Longer than any name of a model.
-const WORD: usize = 200;
+/// Bytes of a word, at most. No model has a longer name.
+const MAX_WORD_BYTES: usize = 200;
 
-impl Form {
-    /// What is wrong with a value, if anything is.
-    fn problem(self, key: &str, value: &str) -> Option<String> {
+impl SettingForm {
+    /// Describes the problem of a value; `None` if it is valid.
+    fn find_problem(self, key: &str, value: &str) -> Option<String> {
         let (fits, wanted) = match self {
             Self::OneOf(choices) => (choices.contains(&value), choices.join(" or ")),
             Self::Number => {
                 (value.parse::<u32>().is_ok_and(|it| it > 0), "a whole number from 1 on".to_owned())
             }
-            // The error of an address repeats nothing that may be a password.
+            // The error of an address does not repeat the value, which may hold a password.
             Self::Address => {
                 let url = value.to_owned();
-                let endpoint = Endpoint { url, key: None, allow_plain_http: true };
+                let endpoint = ProviderEndpoint { url, key: None, allow_plain_http: true };
                 return endpoint.check().err().map(|it| format!("`{key}`: {it}"));
             }
             Self::Word => {
-                let blank = |it: char| it.is_whitespace() || it.is_control();
-                let fits = !value.is_empty() && value.len() <= WORD && !value.contains(blank);
+                let is_blank = |it: char| it.is_whitespace() || it.is_control();
+                let fits =
+                    !value.is_empty() && value.len() <= MAX_WORD_BYTES && !value.contains(is_blank);
                 (fits, "a name without blanks".to_owned())
             }
         };
@@ -109,34 +115,35 @@ impl Form {
     }
 }
 
-/// Checks a value; the error says what would be right.
-pub fn check_setting(key: &str, value: &str) -> Result<&'static Setting, String> {
+/// Checks a value. The error names the valid values.
+pub fn check_setting(key: &str, value: &str) -> Result<&'static SettingSpec, String> {
     let Some(setting) = SETTINGS.iter().find(|it| it.key == key) else {
         let keys: Vec<&str> = SETTINGS.iter().map(|it| it.key).collect();
         let word = model::UnknownWord { what: "setting", given: key.to_owned(), known: keys };
         return Err(word.to_string());
     };
+    // Empty defaults have no valid form, but setting them must be possible.
     if value == setting.default {
         return Ok(setting);
     }
-    setting.form.problem(key, value).map_or(Ok(setting), Err)
+    setting.form.find_problem(key, value).map_or(Ok(setting), Err)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// A default counts without being checked, so it must be checked here.
+    /// `check_setting` accepts a default without looking at it.
     #[test]
-    fn every_default_is_of_its_form_or_nothing() {
+    fn every_default_has_its_form_or_is_empty() {
         for it in SETTINGS {
-            let problem = it.form.problem(it.key, it.default);
+            let problem = it.form.find_problem(it.key, it.default);
             assert!(it.default.is_empty() || problem.is_none(), "{problem:?}");
         }
     }
 
     #[test]
-    fn a_slip_is_answered_with_what_would_be_right() {
+    fn an_error_names_the_valid_values() {
         assert_eq!(
             check_setting("list.limits", "3").unwrap_err(),
             "unknown setting `list.limits` (did you mean `list.limit`?)"
@@ -162,33 +169,32 @@ mod tests {
         }
     }
 
-    /// A project may come from a stranger, and must not send a person's memories to them.
+    /// A cloned project must not redirect the user's memories to its author.
     #[test]
-    fn whoever_is_sent_texts_is_chosen_by_the_person() {
+    fn settings_that_send_texts_belong_to_the_user() {
         let sends = ["embeddings.", "rerank.", "text.", "providers."];
         for it in SETTINGS.iter().filter(|it| sends.iter().any(|begin| it.key.starts_with(begin))) {
             assert_eq!(it.scope, SettingScope::User, "{}", it.key);
         }
     }
 
-    /// The words of the settings are those of the interfaces.
+    /// The provider names are those of the APIs.
     #[test]
     fn every_provider_can_be_chosen() {
         let words = |key: &str| match SETTINGS.iter().find(|it| it.key == key).unwrap().form {
-            Form::OneOf(words) => words[1..].to_vec(),
+            SettingForm::OneOf(words) => words[1..].to_vec(),
             _ => Vec::new(),
         };
-        let apis = |all: Vec<&'static str>| {
-            let mut res = all;
-            res.sort_unstable();
-            res
+        let sorted = |mut names: Vec<&'static str>| {
+            names.sort_unstable();
+            names
         };
         for (key, all) in [
             ("embeddings.provider", infer::EmbeddingApi::ALL.iter().map(|it| it.slug()).collect()),
             ("rerank.provider", infer::RerankApi::ALL.iter().map(|it| it.slug()).collect()),
             ("text.provider", infer::TextApi::ALL.iter().map(|it| it.slug()).collect()),
         ] {
-            assert_eq!(apis(words(key)), apis(all), "{key}");
+            assert_eq!(sorted(words(key)), sorted(all), "{key}");
         }
     }
 }

@@ -1,206 +1,246 @@
-//! What happened, and taking it back.
+//! The history of a memory, and undo.
 
-use model::{Memory, MemoryId, RESTORABLE, Timestamp, age};
-use store::{Action, Change, Entry, Step, Store};
+use model::{Actor, Memory, MemoryId, RESTORE_WINDOW_MS, Timestamp, lived_millis};
+use store::{AuditAction, AuditEntry, StoreChange, StoreReader, UndoStep};
 
-use crate::change::by_user;
-use crate::correct::EXCLUDE;
-use crate::{Engine, Error, Found, Notebook, Reach};
+use crate::correction::EXCLUSION_PREFIX;
+use crate::editing::user_batch;
+use crate::housekeeping::quiet_spans;
+use crate::lookup::{find_by_id, notebooks_in_scope};
+use crate::{Error, LocatedMemory, Notebook, NotebookScope, Project, ProjectReader};
 
-/// The life of one memory: each step with the text it had afterwards.
+/// The history of one memory: each change with the memory as it was afterwards.
 #[derive(Clone, Debug)]
-pub struct Past {
+pub struct MemoryHistory {
     pub memory: Memory,
-    /// Oldest first; the last is how it stands now.
-    pub steps: Vec<(Entry, Option<Memory>)>,
+    /// Oldest first. The last is the current state.
+    pub steps: Vec<(HistoryEntry, Option<Memory>)>,
 }
 
-/// What was taken back.
+/// One entry of the audit trail.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HistoryEntry {
+    pub at: Timestamp,
+    pub actor: Actor,
+    pub action: AuditAction,
+    pub is_undone: bool,
+}
+
+/// Outcome of an undo.
 #[derive(Clone, Debug)]
-pub struct Undone {
-    pub entry: Entry,
-    pub reach: Reach,
-    /// Each memory as it stands now; `None` was created by the batch and is forgotten.
+pub struct UndoReport {
+    /// The change that was undone.
+    pub entry: HistoryEntry,
+    pub scope: NotebookScope,
+    /// Each memory as it is now. `None`: the change had created it, and it is forgotten now.
     pub memories: Vec<(MemoryId, Option<Memory>)>,
 }
 
 /// More entries than any audit trail has.
-const ALL: u32 = u32::MAX >> 1;
+const ALL_ENTRIES: u32 = u32::MAX >> 1;
 
-impl Engine {
-    pub async fn history(&self, id: &str) -> Result<Past, Error> {
-        let Found { notebook, memory } = self.find(id).await?;
-        let versions = notebook.store.versions(memory.id).await?;
-        let at = |version: u32| {
-            if version == memory.version {
-                return Some(memory.clone());
-            }
-            versions.iter().find(|it| it.version == version).cloned()
-        };
-        let entries = notebook.store.entries_of(memory.id).await?;
-        let steps = entries.into_iter().map(|(entry, version)| (entry, at(version))).collect();
-        Ok(Past { memory, steps })
+/// Lists the changes of a memory with its versions, oldest first.
+pub(crate) async fn memory_history(
+    reader: &ProjectReader,
+    id: &str,
+) -> Result<MemoryHistory, Error> {
+    let LocatedMemory { notebook, memory } = find_by_id(reader, id).await?;
+    let versions = notebook.store.history().list_versions(memory.id).await?;
+    let version_at = |version: u32| {
+        if version == memory.version {
+            return Some(memory.clone());
+        }
+        versions.iter().find(|it| it.version == version).cloned()
+    };
+    let entries = notebook.store.history().audit_entries_of(memory.id).await?;
+    let steps =
+        entries.into_iter().map(|(entry, version)| (to_history_entry(entry), version_at(version)));
+    Ok(MemoryHistory { steps: steps.collect(), memory })
+}
+
+/// Undoes the last change of a memory, or the last change anywhere. Repeated calls go further back.
+pub(crate) async fn undo_last(project: &Project, id: Option<&str>) -> Result<UndoReport, Error> {
+    let last = match id {
+        Some(id) => last_change_of(project, id).await?,
+        None => last_change(project).await?,
+    };
+    let Some((notebook, entry)) = last else {
+        return Err(Error::nothing_to_do("there is nothing to undo"));
+    };
+    let quiet = quiet_spans(project, &notebook.store).await?;
+    if lived_millis(entry.at, project.now, &quiet) > RESTORE_WINDOW_MS {
+        return Err(Error::refuse(
+            format!(
+                "the last change ({}, {}) is more than 30 days old",
+                entry.action,
+                entry.at.format_date()
+            ),
+            "`waylore history` shows older versions; `waylore restore --version N` goes back to one",
+        ));
     }
+    undo_entry(project, &notebook, entry).await
+}
 
-    /// Takes back the last change of a memory, or the last change anywhere. Asked again, it goes
-    /// one step further back.
-    pub async fn undo(&self, id: Option<&str>) -> Result<Undone, Error> {
-        let last = match id {
-            Some(id) => self.last_change_of(id).await?,
-            None => self.last_change().await?,
-        };
-        let Some((notebook, entry)) = last else {
-            return Err(Error::nothing("there is nothing to undo"));
-        };
-        let quiet = self.quiet(&notebook.store).await?;
-        if age(entry.at, self.now, &quiet) > RESTORABLE {
-            return Err(Error::refused(
-                format!(
-                    "the last change ({}, {}) is more than 30 days old",
-                    entry.action,
-                    entry.at.date()
-                ),
-                "`waylore history` shows older versions; `waylore restore --version N` goes back to one",
-            ));
-        }
-        self.take_back(&notebook, entry).await
+async fn undo_entry(
+    project: &Project,
+    notebook: &Notebook,
+    entry: AuditEntry,
+) -> Result<UndoReport, Error> {
+    let steps = notebook.store.history().undo_steps(entry.batch).await?;
+    let excluded = excluded_memory(&entry);
+    let mut changes = Vec::new();
+    let mut ids = Vec::new();
+    if let Some(id) = excluded {
+        // The inverse: a `Restore` had lifted the exclusion, so it is set again.
+        let value = (entry.action == AuditAction::Restore).then(|| "true".to_owned());
+        changes.push(StoreChange::Setting { key: format!("{EXCLUSION_PREFIX}{id}"), value });
+        ids.push((id, false));
     }
-
-    /// The notebook that was changed last, and how.
-    async fn last_change(&self) -> Result<Option<(Notebook, Entry)>, Error> {
-        let mut last: Option<(Notebook, Entry)> = None;
-        for notebook in self.notebooks() {
-            if let Some(entry) = self.last_in(&notebook.store).await?
-                && last.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
-            {
-                last = Some((notebook, entry));
-            }
+    for step in steps {
+        let current = notebook.store.memories().get(step.id).await?;
+        let current = current.ok_or_else(|| Error::NotFound { id: step.id.short() })?;
+        let versions = notebook.store.history().list_versions(step.id).await?;
+        let (mut after, was_created) = revert_step(&step, current, &versions, project.now)?;
+        if entry.action == AuditAction::Prune {
+            // Otherwise the next maintenance would forget it again at once.
+            after.updated_at = project.now;
         }
-        Ok(last)
+        changes.push(StoreChange::Replace(Box::new(after)));
+        ids.push((step.id, was_created));
     }
-
-    /// The last batch of a store of which there is anything left to take back.
-    async fn last_in(&self, store: &Store) -> Result<Option<Entry>, Error> {
-        let last = store.last_undoable(None).await?;
-        let Some(entry) = &last else { return Ok(None) };
-        if self.is_left(store, entry).await? {
-            return Ok(last);
-        }
-        // All it changed was erased since. That is rare, so the long way will do.
-        for older in store.recent(ALL).await? {
-            let open = older.undone_by.is_none() && older.action.undoable();
-            if open && self.is_left(store, &older).await? {
-                return Ok(Some(older));
-            }
-        }
-        Ok(None)
+    changes.push(StoreChange::MarkUndone(entry.batch));
+    project.write(notebook.scope, user_batch(AuditAction::Undo, project.now, changes)).await?;
+    // An exclusion is stored in the project's notebook, but the memory is the user's.
+    let store = if excluded.is_some() { project.user_store() } else { notebook.store.clone() };
+    let mut memories = Vec::new();
+    for (id, was_created) in ids {
+        let now = if was_created { None } else { store.memories().get(id).await? };
+        memories.push((id, now));
     }
+    Ok(UndoReport { entry: to_history_entry(entry), scope: notebook.scope, memories })
+}
 
-    /// Whether a batch changed anything that is still here.
-    async fn is_left(&self, store: &Store, entry: &Entry) -> Result<bool, Error> {
-        match excluded(entry) {
-            Some(id) => Ok(self.user.get(id).await?.is_some()),
-            None => Ok(!store.steps(entry.batch).await?.is_empty()),
+/// The last change in any notebook. The hybrid clock orders the two notebooks.
+async fn last_change(reader: &ProjectReader) -> Result<Option<(Notebook, AuditEntry)>, Error> {
+    let mut last: Option<(Notebook, AuditEntry)> = None;
+    for notebook in reader.notebooks() {
+        if let Some(entry) = last_undoable(reader, &notebook.store).await?
+            && last.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
+        {
+            last = Some((notebook, entry));
         }
     }
+    Ok(last)
+}
 
-    /// The last change of one memory; for a user's, that may be having been kept out of this project.
-    async fn last_change_of(&self, id: &str) -> Result<Option<(Notebook, Entry)>, Error> {
-        let Found { notebook, memory } = self.find(id).await?;
-        let own = notebook.store.last_undoable(Some(memory.id)).await?;
-        let own = own.map(|it| (notebook.clone(), it));
-        if notebook.reach == Reach::Project {
-            return Ok(own);
-        }
-        for project in self.within(Some(Reach::Project)) {
-            let here = |it: &Entry| it.undone_by.is_none() && excluded(it) == Some(memory.id);
-            let last = project.store.recent(ALL).await?.into_iter().find(here);
-            if let Some(entry) = last
-                && own.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
-            {
-                return Ok(Some((project, entry)));
-            }
-        }
-        Ok(own)
+/// The last batch of a store that changed anything that still exists.
+async fn last_undoable(
+    reader: &ProjectReader,
+    store: &StoreReader,
+) -> Result<Option<AuditEntry>, Error> {
+    let last = store.history().last_undoable_entry(None).await?;
+    let Some(entry) = &last else { return Ok(None) };
+    if has_remains(reader, store, entry).await? {
+        return Ok(last);
     }
+    // Everything the batch changed was erased since. That is rare, so a scan of all entries will
+    // do.
+    for older in store.history().recent_entries(ALL_ENTRIES).await? {
+        let is_open = older.undone_by.is_none() && older.action.is_undoable();
+        if is_open && has_remains(reader, store, &older).await? {
+            return Ok(Some(older));
+        }
+    }
+    Ok(None)
+}
 
-    async fn take_back(&self, notebook: &Notebook, entry: Entry) -> Result<Undone, Error> {
-        let steps = notebook.store.steps(entry.batch).await?;
-        let mut changes = Vec::new();
-        let mut ids = Vec::new();
-        if let Some(id) = excluded(&entry) {
-            let value = (entry.action == Action::Restore).then(|| "true".to_owned());
-            changes.push(Change::Setting { key: format!("{EXCLUDE}{id}"), value });
-            ids.push((id, false));
-        }
-        for step in steps {
-            let current = notebook.store.get(step.id).await?;
-            let current = current.ok_or_else(|| Error::NotFound { id: step.id.short() })?;
-            let versions = notebook.store.versions(step.id).await?;
-            let (mut after, created) = back(&step, current, &versions, self.now)?;
-            if entry.action == Action::Prune {
-                // Otherwise the next upkeep would find it as faded as this one did.
-                after.updated_at = self.now;
-            }
-            changes.push(Change::Replace(Box::new(after)));
-            ids.push((step.id, created));
-        }
-        changes.push(Change::Undoes(entry.batch));
-        self.write(&notebook.store, by_user(Action::Undo, self.now, changes)).await?;
-        let mut memories = Vec::new();
-        for (id, created) in ids {
-            let store = if excluded(&entry).is_some() { &self.user } else { &notebook.store };
-            let now = if created { None } else { store.get(id).await? };
-            memories.push((id, now));
-        }
-        Ok(Undone { entry, reach: notebook.reach, memories })
+/// Returns whether anything that a batch changed still exists.
+async fn has_remains(
+    reader: &ProjectReader,
+    store: &StoreReader,
+    entry: &AuditEntry,
+) -> Result<bool, Error> {
+    match excluded_memory(entry) {
+        Some(id) => Ok(reader.user_store().memories().get(id).await?.is_some()),
+        None => Ok(!store.history().undo_steps(entry.batch).await?.is_empty()),
     }
 }
 
-/// The memory that a batch kept out of the project, or let in again.
-fn excluded(entry: &Entry) -> Option<MemoryId> {
-    entry.detail.as_ref()?.strip_prefix(EXCLUDE)?.parse().ok()
+/// The last change of one memory. For a user's memory that may be its exclusion from this project.
+async fn last_change_of(
+    reader: &ProjectReader,
+    id: &str,
+) -> Result<Option<(Notebook, AuditEntry)>, Error> {
+    let LocatedMemory { notebook, memory } = find_by_id(reader, id).await?;
+    let own = notebook.store.history().last_undoable_entry(Some(memory.id)).await?;
+    let own = own.map(|it| (notebook.clone(), it));
+    if notebook.scope == NotebookScope::Project {
+        return Ok(own);
+    }
+    for notebook in notebooks_in_scope(reader, Some(NotebookScope::Project)) {
+        let is_exclusion =
+            |it: &AuditEntry| it.undone_by.is_none() && excluded_memory(it) == Some(memory.id);
+        let entries = notebook.store.history().recent_entries(ALL_ENTRIES).await?;
+        if let Some(entry) = entries.into_iter().find(is_exclusion)
+            && own.as_ref().is_none_or(|it| it.1.hlc < entry.hlc)
+        {
+            return Ok(Some((notebook, entry)));
+        }
+    }
+    Ok(own)
 }
 
-/// The memory as it was a step before, and whether that step had created it.
-fn back(
-    step: &Step,
+/// The memory that a batch excluded from the project or whose exclusion it lifted.
+fn excluded_memory(entry: &AuditEntry) -> Option<MemoryId> {
+    entry.detail.as_ref()?.strip_prefix(EXCLUSION_PREFIX)?.parse().ok()
+}
+
+/// The memory as it was before a step, and whether that step had created it.
+fn revert_step(
+    step: &UndoStep,
     current: Memory,
     versions: &[Memory],
     now: Timestamp,
 ) -> Result<(Memory, bool), Error> {
-    if !still_as_made(step, &current, versions) {
-        return Err(Error::refused(
+    if !is_unchanged_since(step, &current, versions) {
+        return Err(Error::refuse(
             format!("#{} was changed again since", step.id.short()),
             format!("undo that first: `waylore undo {}`", step.id.short()),
         ));
     }
     let version = current.version;
-    let created = step.version == 1;
+    let was_created = step.version == 1;
     let mut after = match &step.before {
         Some(before) => before.clone(),
-        None if created => current,
+        None if was_created => current,
         None => {
-            let what = format!("what #{} said before is no longer known", step.id.short());
+            let what = format!("the version of #{} before is no longer stored", step.id.short());
             return Err(Error::Refused { what, hint: None });
         }
     };
-    if created {
+    if was_created {
         after.states.deleted_at = Some(now);
     }
     after.version = version;
-    Ok((after, created))
+    Ok((after, was_created))
 }
 
-/// Whether the memory says what the step made it say: it is that version, or later ones were undone.
-fn still_as_made(step: &Step, current: &Memory, versions: &[Memory]) -> bool {
+/// Returns whether the memory is as the step left it: it has that version, or later changes were
+/// undone.
+fn is_unchanged_since(step: &UndoStep, current: &Memory, versions: &[Memory]) -> bool {
     if current.version == step.version {
         return true;
     }
     let made = versions.iter().find(|it| it.version == step.version);
+    // Undoing writes a new version, so only bookkeeping fields may differ.
     made.is_some_and(|made| {
         let version = made.version;
         let (hlc, updated_at, counters) = (made.hlc, made.updated_at, made.counters);
         Memory { version, hlc, updated_at, counters, ..current.clone() } == *made
     })
+}
+
+fn to_history_entry(entry: AuditEntry) -> HistoryEntry {
+    let AuditEntry { at, actor, action, undone_by, .. } = entry;
+    HistoryEntry { at, actor, action, is_undone: undone_by.is_some() }
 }

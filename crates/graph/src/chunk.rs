@@ -1,155 +1,172 @@
-//! Files in pieces for search: whole functions and types, never half a statement.
+//! Splitting of files into chunks for search: whole functions and types, never half a statement.
 
 use tree_sitter::{Node, Parser};
 
-use crate::facts::{DefKind, Facts};
-use crate::lang::{Lang, extract, language};
+use crate::facts::{DefId, DefKind, FileFacts};
+use crate::lang::{SourceLanguage, extract_facts, language_of_path};
 
-/// A piece of a file.
+/// A part of a file that is found and shown as a whole.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Chunk {
+pub struct CodeChunk {
     /// `File: a.ts | method: Server.run | Lines: 3–9`.
     pub title: String,
-    /// The symbol it is, or is a part of; empty for code outside all of them.
+    /// Qualified name of the symbol it is or belongs to; empty outside all symbols.
     pub symbol: String,
-    /// Counted from 1.
+    /// First and last line, counted from 1.
     pub lines: (u32, u32),
-    /// What it means, when it is a whole symbol.
-    pub meaning: Option<u64>,
+    /// Structural hash of the symbol, if the chunk is a whole one.
+    pub structural_hash: Option<u64>,
     pub text: String,
 }
 
-/// A piece has no more lines than this where it can be helped.
-const LARGEST: usize = 100;
+/// Longer symbols are split. A single statement may still be longer.
+const MAX_CHUNK_LINES: usize = 100;
 
-/// Cuts a file: code at its symbols, Markdown at its headings, everything else every hundred lines.
-pub fn chunks(path: &str, source: &[u8]) -> Vec<Chunk> {
+/// Splits a file: code at its symbols, Markdown at its headings, other text by number of lines.
+pub fn split_into_chunks(path: &str, source: &[u8]) -> Vec<CodeChunk> {
     let text = String::from_utf8_lossy(source);
     let lines: Vec<&str> = text.lines().collect();
-    match language(path).filter(|it| *it != Lang::Manifest) {
-        Some(lang) => Cut {
+    match language_of_path(path).filter(|it| *it != SourceLanguage::Manifest) {
+        Some(lang) => ChunkSplitter {
             path,
             lines: &lines,
             source,
             lang,
-            facts: &extract(lang, path, source),
+            facts: &extract_facts(lang, path, source),
             acc: Vec::new(),
         }
-        .code(),
-        None if path.ends_with(".md") => by_heading(path, &lines),
-        None => plain(path, "", &lines, 0),
+        .split_code(),
+        None if path.ends_with(".md") => split_markdown(path, &lines),
+        None => split_by_lines(path, "", &lines, 0),
     }
 }
 
-struct Cut<'a> {
+/// State while a file of code is split.
+struct ChunkSplitter<'a> {
     path: &'a str,
     lines: &'a [&'a str],
     source: &'a [u8],
-    lang: Lang,
-    facts: &'a Facts,
-    acc: Vec<Chunk>,
+    lang: SourceLanguage,
+    facts: &'a FileFacts,
+    acc: Vec<CodeChunk>,
 }
 
-impl Cut<'_> {
-    fn code(mut self) -> Vec<Chunk> {
-        self.level(None, 0, self.lines.len());
+impl ChunkSplitter<'_> {
+    fn split_code(mut self) -> Vec<CodeChunk> {
+        self.split_level(None, 0, self.lines.len());
         self.acc
     }
 
-    /// Cuts the lines of a file or a type at what is defined directly inside it.
-    fn level(&mut self, parent: Option<u32>, from: usize, to: usize) {
-        let is_piece = |kind: DefKind| !matches!(kind, DefKind::Field | DefKind::Variable);
-        let mut inner: Vec<(usize, usize, u32)> = (0_u32..)
-            .zip(&self.facts.defs)
-            .filter(|it| it.1.parent == parent && is_piece(it.1.kind))
-            .map(|(i, it)| (it.lines.0 as usize, it.lines.1 as usize + 1, i))
+    /// Splits the lines of a file or a type at the symbols defined directly inside it.
+    fn split_level(&mut self, parent: Option<DefId>, from: usize, to: usize) {
+        let has_own_chunk = |kind: DefKind| !matches!(kind, DefKind::Field | DefKind::Variable);
+        let mut inner: Vec<(usize, usize, DefId)> = self
+            .facts
+            .defs_with_ids()
+            .filter(|it| it.1.parent == parent && has_own_chunk(it.1.kind))
+            .map(|(id, it)| (it.lines.0 as usize, it.lines.1 as usize + 1, id))
             .filter(|it| it.0 >= from && it.1 <= to)
             .collect();
         inner.sort_unstable();
         let mut at = from;
         for (start, end, def) in inner {
-            // Two on one line: the first has it.
+            // Of two symbols on one line, the first gets the line.
             if start < at {
                 continue;
             }
-            self.loose(parent, at, start);
-            self.symbol(def, start, end);
+            self.add_loose_code(parent, at, start);
+            self.add_symbol(def, start, end);
             at = end;
         }
-        self.loose(parent, at, to);
+        self.add_loose_code(parent, at, to);
     }
 
-    /// Code between symbols.
-    fn loose(&mut self, parent: Option<u32>, from: usize, to: usize) {
+    /// Adds the code between symbols, if it is more than closing braces.
+    fn add_loose_code(&mut self, parent: Option<DefId>, from: usize, to: usize) {
         let lines = &self.lines[from.min(self.lines.len())..to.min(self.lines.len())];
         if lines.iter().all(|it| it.trim().is_empty() || it.trim() == "}") {
             return;
         }
-        let symbol = parent.map(|it| self.facts.qualified(it)).unwrap_or_default();
-        self.acc.extend(plain(self.path, &symbol, lines, from));
+        let symbol = parent.map(|it| self.facts.qualified_name(it)).unwrap_or_default();
+        self.acc.extend(split_by_lines(self.path, &symbol, lines, from));
     }
 
-    fn symbol(&mut self, def: u32, from: usize, to: usize) {
-        let it = &self.facts.defs[def as usize];
+    /// Adds a symbol: whole if it is short, a type by its members, a function by its statements.
+    fn add_symbol(&mut self, def: DefId, from: usize, to: usize) {
+        let definition = &self.facts.defs[def.index()];
         let to = to.min(self.lines.len());
-        if to - from <= LARGEST {
-            return self.add(def, from, to, Some(it.meaning), None);
+        if to - from <= MAX_CHUNK_LINES {
+            return self.push_chunk(def, from, to, Some(definition.structural_hash), None);
         }
-        let has_inner =
+        // Functions in a namespace or an object are split like the members of a type.
+        let has_functions =
             self.facts.defs.iter().any(|it| it.parent == Some(def) && it.kind.is_callable());
-        if it.kind.is_type() || (has_inner && !it.kind.is_callable()) {
-            return self.level(Some(def), from, to);
+        if definition.kind.is_type() || (has_functions && !definition.kind.is_callable()) {
+            return self.split_level(Some(def), from, to);
         }
-        let head = self.lines[from].trim().to_owned();
+        // Every part repeats the signature, so that a part found alone can be understood.
+        let signature = self.lines[from].trim().to_owned();
         let mut start = from;
-        for cut in self.statements(def, from, to) {
-            self.add(def, start, cut, None, (start > from).then_some(head.as_str()));
+        for cut in self.cut_lines(def, from, to) {
+            self.push_chunk(def, start, cut, None, (start > from).then_some(signature.as_str()));
             start = cut;
         }
     }
 
-    /// Lines at which a long body may be cut: between its statements, the last being its end.
-    fn statements(&self, def: u32, from: usize, to: usize) -> Vec<usize> {
-        let it = &self.facts.defs[def as usize];
-        let mut starts =
-            statement_lines(self.lang, self.source, (it.bytes.1 as usize, it.bytes.2 as usize));
+    /// Lines at which a long body is cut: between statements, each part as long as allowed. The
+    /// last is the end of the symbol.
+    fn cut_lines(&self, def: DefId, from: usize, to: usize) -> Vec<usize> {
+        let definition = &self.facts.defs[def.index()];
+        let body = (definition.bytes.1 as usize, definition.bytes.2 as usize);
+        let mut starts = statement_start_lines(self.lang, self.source, body);
         starts.retain(|it| *it > from && *it < to);
-        let mut res = Vec::new();
-        let mut begin = from;
-        let mut last = from;
+        let mut cuts = Vec::new();
+        let mut part_start = from;
+        let mut previous = from;
         for start in starts {
-            if start - begin > LARGEST && last > begin {
-                res.push(last);
-                begin = last;
+            // The part would be too long with the previous statement, so it ends before it.
+            if start - part_start > MAX_CHUNK_LINES && previous > part_start {
+                cuts.push(previous);
+                part_start = previous;
             }
-            last = start;
+            previous = start;
         }
-        if to - begin > LARGEST && last > begin {
-            res.push(last);
+        if to - part_start > MAX_CHUNK_LINES && previous > part_start {
+            cuts.push(previous);
         }
-        res.push(to);
-        res
+        cuts.push(to);
+        cuts
     }
 
-    fn add(&mut self, def: u32, from: usize, to: usize, meaning: Option<u64>, head: Option<&str>) {
-        let symbol = self.facts.qualified(def);
-        let kind = self.facts.defs[def as usize].kind;
+    fn push_chunk(
+        &mut self,
+        def: DefId,
+        from: usize,
+        to: usize,
+        structural_hash: Option<u64>,
+        signature: Option<&str>,
+    ) {
+        let symbol = self.facts.qualified_name(def);
+        let kind = self.facts.defs[def.index()].kind;
         let title = format!("File: {} | {kind}: {symbol} | Lines: {}–{to}", self.path, from + 1);
-        let mut text = head.map(|it| format!("{it} …\n")).unwrap_or_default();
+        let mut text = signature.map(|it| format!("{it} …\n")).unwrap_or_default();
         text.push_str(&self.lines[from..to].join("\n"));
-        self.acc.push(Chunk { title, symbol, lines: (line(from + 1), line(to)), meaning, text });
+        let lines = (to_line_number(from + 1), to_line_number(to));
+        self.acc.push(CodeChunk { title, symbol, lines, structural_hash, text });
     }
 }
 
-/// Where the statements of a body begin, by line.
-fn statement_lines(lang: Lang, source: &[u8], body: (usize, usize)) -> Vec<usize> {
+/// First lines of the statements of a body. The facts hold no statements, so the file is parsed
+/// again; few symbols are that long.
+fn statement_start_lines(lang: SourceLanguage, source: &[u8], body: (usize, usize)) -> Vec<usize> {
     let mut parser = Parser::new();
     let Some(()) = lang.grammar().and_then(|it| parser.set_language(&it).ok()) else {
         return Vec::new();
     };
     let Some(tree) = parser.parse(source, None) else { return Vec::new() };
     let mut node = tree.root_node().descendant_for_byte_range(body.0, body.1.saturating_sub(1));
-    // The smallest node with several parts that is the body, or holds it.
+    // The node around the body may wrap it (an expression statement, a block in a block). The first
+    // node with several children holds the statements.
     while let Some(it) = node.filter(|it| it.named_child_count() < 2) {
         node = it
             .named_child(0)
@@ -163,43 +180,41 @@ fn statement_lines(lang: Lang, source: &[u8], body: (usize, usize)) -> Vec<usize
     node.named_children(&mut cursor).map(|it: Node<'_>| it.start_position().row).collect()
 }
 
-fn by_heading(path: &str, lines: &[&str]) -> Vec<Chunk> {
-    let mut res = Vec::new();
-    let (mut start, mut title, mut fenced) = (0, String::new(), false);
-    for (i, it) in lines.iter().enumerate() {
-        fenced ^= it.trim_start().starts_with("```");
-        if it.starts_with('#') && !fenced {
-            res.extend(plain(path, &title, &lines[start..i], start));
-            (start, title) = (i, it.trim_start_matches('#').trim().to_owned());
+/// Splits at headings, which become the symbols of the chunks.
+fn split_markdown(path: &str, lines: &[&str]) -> Vec<CodeChunk> {
+    let mut chunks = Vec::new();
+    let (mut start, mut title, mut in_fence) = (0, String::new(), false);
+    for (at, line) in lines.iter().enumerate() {
+        // In a code block `#` begins a comment.
+        in_fence ^= line.trim_start().starts_with("```");
+        if line.starts_with('#') && !in_fence {
+            chunks.extend(split_by_lines(path, &title, &lines[start..at], start));
+            (start, title) = (at, line.trim_start_matches('#').trim().to_owned());
         }
     }
-    res.extend(plain(path, &title, &lines[start..], start));
-    res
+    chunks.extend(split_by_lines(path, &title, &lines[start..], start));
+    chunks
 }
 
-fn plain(path: &str, symbol: &str, lines: &[&str], first: usize) -> Vec<Chunk> {
-    let mut res = Vec::new();
-    for (i, part) in lines.chunks(LARGEST).enumerate() {
-        let from = first + i * LARGEST;
+/// Splits by number of lines; `first` is the index of the first line in the file.
+fn split_by_lines(path: &str, symbol: &str, lines: &[&str], first: usize) -> Vec<CodeChunk> {
+    let mut chunks = Vec::new();
+    for (at, part) in lines.chunks(MAX_CHUNK_LINES).enumerate() {
+        let from = first + at * MAX_CHUNK_LINES;
         if part.iter().all(|it| it.trim().is_empty()) {
             continue;
         }
-        let place = if symbol.is_empty() { String::new() } else { format!(" | in: {symbol}") };
-        let title = format!("File: {path}{place} | Lines: {}–{}", from + 1, from + part.len());
-        let lines = (line(from + 1), line(from + part.len()));
-        res.push(Chunk {
-            title,
-            symbol: symbol.to_owned(),
-            lines,
-            meaning: None,
-            text: part.join("\n"),
-        });
+        let owner = if symbol.is_empty() { String::new() } else { format!(" | in: {symbol}") };
+        let title = format!("File: {path}{owner} | Lines: {}–{}", from + 1, from + part.len());
+        let lines = (to_line_number(from + 1), to_line_number(from + part.len()));
+        let (symbol, text) = (symbol.to_owned(), part.join("\n"));
+        chunks.push(CodeChunk { title, symbol, lines, structural_hash: None, text });
     }
-    res
+    chunks
 }
 
-fn line(it: usize) -> u32 {
-    u32::try_from(it).unwrap_or(u32::MAX)
+fn to_line_number(line: usize) -> u32 {
+    u32::try_from(line).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]
@@ -209,14 +224,14 @@ mod tests {
     use super::*;
 
     fn check(path: &str, source: &str, expect: Expect) {
-        let found = chunks(path, source.as_bytes());
+        let chunks = split_into_chunks(path, source.as_bytes());
         let lines: Vec<String> =
-            found.iter().map(|it| format!("{} ({} bytes)\n", it.title, it.text.len())).collect();
+            chunks.iter().map(|it| format!("{} ({} bytes)\n", it.title, it.text.len())).collect();
         expect.assert_eq(&lines.concat());
     }
 
     #[test]
-    fn code_is_cut_at_its_symbols() {
+    fn code_is_split_at_its_symbols() {
         check(
             "a.py",
             "import os\n\nX = 1\n\nclass A:\n    def f(self):\n        pass\n\n@dec\ndef g():\n    pass\n",
@@ -229,7 +244,7 @@ mod tests {
     }
 
     #[test]
-    fn a_long_body_is_cut_between_statements_and_repeats_its_head() {
+    fn a_long_body_is_split_between_statements_and_repeats_its_signature() {
         let body: String =
             (0..130).map(|it| format!("  call{it}(\n    1)\n")).collect::<Vec<_>>().concat();
         let text = format!("function long() {{\n{body}}}\n");
@@ -242,25 +257,25 @@ mod tests {
             File: a.ts | function: long | Lines: 200–262 (580 bytes)
         "]],
         );
-        for it in chunks("a.ts", text.as_bytes()) {
+        for it in split_into_chunks("a.ts", text.as_bytes()) {
             assert!(it.text.starts_with("function long() {"), "{}", it.text);
             assert!(!it.text.trim_end().ends_with('('), "cut inside a statement");
         }
     }
 
     #[test]
-    fn a_large_type_is_cut_at_its_members() {
+    fn a_large_type_is_split_at_its_members() {
         let body: String = (0..40)
             .map(|it| format!("  m{it}() {{\n    return {it}\n  }}\n"))
             .collect::<Vec<_>>()
             .concat();
-        let found = chunks("a.ts", format!("class Big {{\n{body}}}\n").as_bytes());
-        assert_eq!(found.len(), 41);
-        assert_eq!(found[1].symbol, "Big.m0");
+        let chunks = split_into_chunks("a.ts", format!("class Big {{\n{body}}}\n").as_bytes());
+        assert_eq!(chunks.len(), 41);
+        assert_eq!(chunks[1].symbol, "Big.m0");
     }
 
     #[test]
-    fn prose_is_cut_at_its_headings() {
+    fn markdown_is_split_at_its_headings() {
         check(
             "a.md",
             "intro\n# One\ntext\n```\n# no heading\n```\n## Two\nmore\n",

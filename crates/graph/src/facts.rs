@@ -1,33 +1,31 @@
-//! What one file says about itself, before anybody else is asked: definitions, imports, references.
+//! The facts of one file: its definitions, imports, exports and references.
 //!
-//! Facts are made from the text of one file alone and refer to nothing outside it, so an unchanged
-//! file never needs to be read again. Receivers and types are kept as terms: small expressions that
-//! the resolver evaluates once it knows the other files.
+//! Facts are extracted from the text of one file alone and refer to nothing outside it, so an
+//! unchanged file never needs to be parsed again. Receivers and types are stored as [`Term`]s:
+//! small expressions that the resolver evaluates once all files are known.
 
-mod code;
+mod codec;
 mod hash;
-mod inside;
-mod sound;
-mod texts;
+mod reference_facts;
+mod string_table;
+mod structural_hash;
+mod validate;
 
 use model::closed;
 
-pub(crate) use code::{Reader, Writer, write_export, write_term};
-pub use code::{complete, decode_outline, encode_body, encode_outline};
+pub use codec::{decode_body, decode_outline, encode_body, encode_outline};
+pub(crate) use codec::{write_export, write_id, write_optional_id, write_term};
 pub use hash::fingerprint;
-pub(crate) use hash::{Hash, Opaque, Ranges, meaning, sum};
-pub(crate) use inside::{Inside, encode_inside};
-pub use texts::Texts;
+pub(crate) use hash::{FnvHasher, hash_bytes};
+pub(crate) use reference_facts::{ReferenceFacts, encode_reference_facts};
+pub use string_table::StringTable;
+pub(crate) use structural_hash::{LayoutRule, OpaqueKind, OpaqueSpans, structural_hash};
 
-use crate::lang::Lang;
-
-/// A word of this file: an index into `Facts::names`.
-pub type Word = u32;
-/// An index into `Facts::terms`.
-pub type TermId = u32;
+pub use crate::ids::{DefId, ImportId, LocalId, StringId, TermId};
+use crate::lang::SourceLanguage;
 
 closed! {
-    /// What a definition is. Equal constructs of different languages have one word: a Rust `struct`
+    /// The kind of a definition. Equal constructs of different languages share one: a Rust `struct`
     /// is a class, a trait is an interface.
     pub enum DefKind : "kind of symbol" {
         Module = "module",
@@ -41,7 +39,7 @@ closed! {
         /// A property of a type. Unlike a variable, it is reached through a value.
         Field = "field",
         Variable = "variable",
-        /// A named test case that is no function of its own: `it("works", …)`.
+        /// A named test case that is not a function itself: `it("works", …)`.
         Test = "test",
     }
 }
@@ -55,28 +53,28 @@ impl DefKind {
         matches!(self, Self::Function | Self::Method)
     }
 
-    /// Whether the name can stand for a value at run time.
+    /// Returns whether the name denotes a value at run time.
     pub const fn is_value(self) -> bool {
         !matches!(self, Self::Interface | Self::TypeAlias)
     }
 }
 
-/// What is known of a definition beside its kind; a set of bits.
+/// Properties of a definition beside its kind, as a bit set.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct Flags(pub u16);
+pub struct DefFlags(pub u16);
 
-impl Flags {
+impl DefFlags {
     pub const EXPORTED: Self = Self(1);
     pub const STATIC: Self = Self(2);
     pub const TEST: Self = Self(4);
-    /// Reading it is calling it: a getter, a Python property.
+    /// Reading it calls it: a getter, a Python property.
     pub const GETTER: Self = Self(8);
     /// A signature without a body.
     pub const ABSTRACT: Self = Self(16);
     pub const CONSTRUCTOR: Self = Self(32);
     /// Not visible outside its file.
     pub const PRIVATE: Self = Self(64);
-    /// A declaration that only repeats what is defined elsewhere: a prototype in a header.
+    /// A declaration of something that is defined elsewhere: a prototype in a header.
     pub const DECLARATION: Self = Self(128);
 
     pub const fn has(self, other: Self) -> bool {
@@ -94,155 +92,171 @@ impl Flags {
     }
 }
 
-/// A place in the text: both count from 0, the column in bytes.
+/// A position in the text. Line and column count from 0, the column in bytes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Pos {
+pub struct SourcePos {
     pub line: u32,
     pub column: u32,
 }
 
-/// Something with a name that others can refer to.
+/// A named thing that other code can refer to.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Def {
+pub struct Definition {
     pub kind: DefKind,
-    pub name: Word,
-    /// The definition around it.
-    pub parent: Option<u32>,
-    /// The type it belongs to when it does not stand inside it: a Go receiver, a Rust `impl`.
-    pub owner: Option<TermId>,
+    pub name: StringId,
+    /// The enclosing definition.
+    pub parent: Option<DefId>,
+    /// The type it belongs to if it is defined outside the body of that type: a Go receiver, a Rust
+    /// `impl`.
+    pub owner_type: Option<TermId>,
     /// The simple name of that type.
-    pub owned_by: Option<Word>,
-    pub flags: Flags,
-    /// Where its name stands.
-    pub at: Pos,
-    /// First and last line, with what decorates it.
+    pub owner_name: Option<StringId>,
+    pub flags: DefFlags,
+    /// The position of its name.
+    pub position: SourcePos,
+    /// First and last line, including decorators and attributes.
     pub lines: (u32, u32),
-    /// Where the text begins, where the body begins, where it ends, in bytes.
+    /// Byte offsets of its start, of its body and of its end.
     pub bytes: (u32, u32, u32),
-    /// What it means: the same whatever the white space and the comments.
-    pub meaning: u64,
-    /// What it takes: fewest and most arguments.
-    pub takes: (u8, u8),
-    /// The types of its parameters, where a language tells namesakes apart by them; the last of any
-    /// number of arguments is one of them.
-    pub params: Option<TermId>,
-    /// Its declared type; of something callable, the type it returns.
-    pub declared: Option<TermId>,
-    /// What it is made from: an initial value, returned values.
-    pub made: Option<TermId>,
-    /// Its type parameters, as a span of `Facts::locals`.
-    pub generics: (u32, u32),
+    /// A hash of its code that ignores white space and comments.
+    pub structural_hash: u64,
+    /// The smallest and the largest number of arguments.
+    pub arity: (u8, u8),
+    /// The types of its parameters, in languages that overload by type. A variadic parameter is the
+    /// last of them.
+    pub param_types: Option<TermId>,
+    /// Its declared type; of a callable, the declared return type.
+    pub declared_type: Option<TermId>,
+    /// The expression its type is inferred from: an initial value, the returned values.
+    pub inferred_from: Option<TermId>,
+    /// Its type parameters, as a range of `FileFacts::locals`.
+    pub type_params: (LocalId, LocalId),
 }
 
-/// A type that a definition builds on.
+impl Definition {
+    /// Its type parameters.
+    pub(crate) fn type_param_ids(&self) -> impl Iterator<Item = LocalId> + use<> {
+        (self.type_params.0.0..self.type_params.1.0).map(LocalId)
+    }
+
+    /// Returns whether it can be called with this number of arguments.
+    pub const fn accepts(&self, n_args: u8) -> bool {
+        self.arity.0 <= n_args && n_args <= self.arity.1
+    }
+}
+
+/// A base of a type: a class it extends or an interface it implements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Base {
-    pub def: u32,
+pub struct BaseClause {
+    pub def: DefId,
     pub term: TermId,
     /// `implements` rather than `extends`.
     pub implements: bool,
 }
 
 closed! {
-    /// How a file brings a name in.
+    /// The form of an import.
     pub enum ImportKind : "kind of import" {
         /// One name of a module.
         Named = "named",
-        /// Whatever the module exports as its default.
+        /// The default export of a module.
         Default = "default",
         /// The module itself.
         Module = "module",
         /// Every name of a module, unqualified.
         Star = "star",
-        /// Nothing but its effects.
+        /// No name: the module is imported for its side effects.
         Effect = "effect",
         /// The declaration of a child module that is a file: Rust's `mod name;`.
         Child = "child",
     }
 }
 
+/// One imported name. An import statement with several names has several entries.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Import {
+pub struct ImportEntry {
     pub kind: ImportKind,
     /// The module as written: `./a`, `a.b`, `crate::a`.
-    pub module: Word,
-    /// The name there.
-    pub item: Word,
-    /// The name here.
-    pub local: Word,
-    /// The module inside this file whose names it joins; bound lexically when it is a function's.
-    pub within: Option<u32>,
-    /// Others that look here find it, too.
-    pub public: bool,
+    pub module: StringId,
+    /// The name in the imported module.
+    pub imported_name: StringId,
+    /// The name in this file.
+    pub local_name: StringId,
+    /// The module inside this file whose names it joins. An import inside a function binds
+    /// lexically and joins none.
+    pub parent_module: Option<DefId>,
+    /// True if other files can import the name from here.
+    pub is_public: bool,
     pub line: u32,
 }
 
-/// A name that a file hands out, when that is said apart from the definition.
+/// An exported name that is declared apart from its definition.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Export {
-    Local { name: Word, term: TermId },
-    From { name: Word, module: Word, item: Word },
-    ModuleAs { name: Word, module: Word },
-    Star { module: Word },
+pub enum ExportEntry {
+    Local { name: StringId, term: TermId },
+    From { name: StringId, module: StringId, item: StringId },
+    ModuleAs { name: StringId, module: StringId },
+    Star { module: StringId },
 }
 
-/// A parameter or local variable that some term speaks of.
+/// A parameter, local variable or type parameter that some term mentions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Local {
-    pub declared: Option<TermId>,
-    pub made: Option<TermId>,
+pub struct LocalVariable {
+    pub declared_type: Option<TermId>,
+    /// The expression its type is inferred from.
+    pub inferred_from: Option<TermId>,
 }
 
-/// A span of `Facts::lists`.
+/// A range of `FileFacts::lists`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub struct List {
+pub struct ListSpan {
     pub start: u32,
     pub len: u32,
 }
 
-/// An expression or a type, as far as names matter.
+/// An expression or a type, reduced to what name resolution needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Term {
     Unknown,
-    /// A value of a type the language brings along: `string`, `Array`.
-    Literal(Word),
-    /// A name that nothing inside the file binds, or that another file may.
-    Name(Word),
-    Def(u32),
-    Local(u32),
-    Import(u32),
-    /// The object whose type this definition is.
-    This(u32),
-    /// The same object, seen as what its type builds on.
-    Super(u32),
-    /// A bare name that may be a member of the type around it.
-    Implicit(u32, Word),
-    Member(TermId, Word),
+    /// A value of a built-in type: `string`, `Array`.
+    Literal(StringId),
+    /// A name that no scope of the file binds.
+    Name(StringId),
+    Def(DefId),
+    Local(LocalId),
+    Import(ImportId),
+    /// The receiver inside this type: `this`, `self`.
+    This(DefId),
+    /// The receiver as an instance of the bases of this type.
+    Super(DefId),
+    /// An unqualified name that may be a member of the enclosing type or module.
+    Implicit(DefId, StringId),
+    Member(TermId, StringId),
     Call(TermId),
-    /// An object of a type: `new X()`, a declared `x: X`.
-    New(TermId),
-    /// One of what a container holds.
-    Element(TermId),
-    /// What is waited for; in C++, what a pointer points to.
-    Await(TermId),
-    /// A container of such values.
-    Many(TermId),
-    /// A generic type with its arguments: the first of the list is the type.
-    Args(List),
+    /// An instance of a type: `new X()`, a declared `x: X`.
+    InstanceOf(TermId),
+    /// An element of a container.
+    ElementOf(TermId),
+    /// The result of `await`; in C++ the target of a pointer.
+    Awaited(TermId),
+    /// A list of such values.
+    ListOf(TermId),
+    /// A generic type with its arguments; the first of the list is the type.
+    Generic(ListSpan),
     /// A function that returns such a value.
     Function(TermId),
-    /// One of several.
-    Either(List),
-    /// All of several at once.
-    Both(List),
-    /// Names and values in turn.
-    Record(List),
-    /// A name as it was met, before it was bound; never in finished facts.
-    Free(Word, u32),
+    /// One of several values: a union type, the branches of a conditional.
+    AnyOf(ListSpan),
+    /// All of several values: an intersection type, an argument list.
+    AllOf(ListSpan),
+    /// A record: names and values alternate.
+    Record(ListSpan),
+    /// A name with the scope it occurs in, before binding. Never in finished facts.
+    Unbound(StringId, u32),
 }
 
 closed! {
-    /// How a reference uses what it names.
+    /// The use that a reference makes of its target.
     pub enum RefKind : "kind of reference" {
         Call = "call",
         New = "new",
@@ -252,55 +266,59 @@ closed! {
     }
 }
 
+/// One occurrence of a name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ref {
+pub struct Reference {
     pub kind: RefKind,
-    /// The definition it stands in; the file itself when there is none.
-    pub from: Option<u32>,
+    /// The definition that contains it; `None` at the top level of the file.
+    pub enclosing_def: Option<DefId>,
     pub term: TermId,
-    /// Where the last name of it stands.
-    pub at: Pos,
-    /// How many arguments; 255 when that cannot be said.
-    pub args: u8,
-    /// What they are, where namesakes are told apart by them.
-    pub given: Option<TermId>,
+    /// The position of the last name of the term.
+    pub position: SourcePos,
+    /// The number of arguments; 255 if it is unknown.
+    pub n_args: u8,
+    /// The argument values, in languages that overload by type.
+    pub arg_types: Option<TermId>,
 }
 
-/// One file's facts.
+/// The facts of one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Facts {
-    pub lang: Lang,
-    /// The open namespace the file adds to: a Java package, a C# namespace.
-    pub space: Option<Word>,
-    /// Those of definitions first, then those that others can see, then the rest.
-    pub names: Texts,
-    /// How many of them others can see.
-    pub n_outer_names: u32,
-    pub defs: Vec<Def>,
-    pub bases: Vec<Base>,
-    pub imports: Vec<Import>,
-    pub exports: Vec<Export>,
-    pub locals: Vec<Local>,
+pub struct FileFacts {
+    pub lang: SourceLanguage,
+    /// The open namespace that the file adds to: a Java package, a C# namespace. In a manifest, the
+    /// name of the package.
+    pub namespace: Option<StringId>,
+    /// Strings of definitions first, then those visible to other files, then the rest.
+    pub strings: StringTable,
+    /// The number of strings that other files can see.
+    pub n_visible_strings: u32,
+    pub defs: Vec<Definition>,
+    pub bases: Vec<BaseClause>,
+    pub imports: Vec<ImportEntry>,
+    pub exports: Vec<ExportEntry>,
+    pub locals: Vec<LocalVariable>,
     pub terms: Vec<Term>,
+    /// The items of all [`ListSpan`]s: term ids, and string ids in records.
     pub lists: Vec<u32>,
-    /// What its references need beside that, and they themselves.
-    pub inner: Box<[u8]>,
+    /// The encoded [`ReferenceFacts`].
+    pub reference_bytes: Box<[u8]>,
     pub n_lines: u32,
-    /// A test by its place or name.
+    /// True if the path or the name marks a test file.
     pub is_test: bool,
-    /// Parts that were nested too deeply to be followed.
+    /// The number of subtrees that were skipped because they are nested too deeply.
     pub n_too_deep: u32,
-    /// Everything that others can see, in one number: while it stays, nobody else is concerned.
-    pub surface: u64,
+    /// A hash of everything that other files can see. While it is equal, an edit affects no other
+    /// file.
+    pub interface_hash: u64,
 }
 
-impl Facts {
-    pub fn empty(lang: Lang) -> Self {
+impl FileFacts {
+    pub fn empty(lang: SourceLanguage) -> Self {
         Self {
             lang,
-            space: None,
-            names: Texts::default(),
-            n_outer_names: 0,
+            namespace: None,
+            strings: StringTable::default(),
+            n_visible_strings: 0,
             defs: Vec::new(),
             bases: Vec::new(),
             imports: Vec::new(),
@@ -308,18 +326,18 @@ impl Facts {
             locals: Vec::new(),
             terms: Vec::new(),
             lists: Vec::new(),
-            inner: Box::default(),
+            reference_bytes: Box::default(),
             n_lines: 0,
             is_test: false,
             n_too_deep: 0,
-            surface: 0,
+            interface_hash: 0,
         }
     }
 
-    /// Empties it and keeps its room.
-    pub(crate) fn clear(&mut self, lang: Lang) {
-        let Self { names, defs, bases, imports, exports, locals, terms, lists, .. } = self;
-        names.clear();
+    /// Removes everything and keeps the allocated capacity.
+    pub(crate) fn clear(&mut self, lang: SourceLanguage) {
+        let Self { strings, defs, bases, imports, exports, locals, terms, lists, .. } = self;
+        strings.clear();
         defs.clear();
         bases.clear();
         imports.clear();
@@ -327,14 +345,14 @@ impl Facts {
         locals.clear();
         terms.clear();
         lists.clear();
-        (self.lang, self.space, self.n_outer_names) = (lang, None, 0);
-        self.inner = Box::default();
-        (self.n_lines, self.is_test, self.n_too_deep, self.surface) = (0, false, 0, 0);
+        (self.lang, self.namespace, self.n_visible_strings) = (lang, None, 0);
+        self.reference_bytes = Box::default();
+        (self.n_lines, self.is_test, self.n_too_deep, self.interface_hash) = (0, false, 0, 0);
     }
 
-    /// Gives back the room that was kept for more.
-    pub(crate) fn shrink(&mut self) {
-        self.names.shrink();
+    /// Releases unused capacity.
+    pub(crate) fn shrink_to_fit(&mut self) {
+        self.strings.shrink_to_fit();
         self.defs.shrink_to_fit();
         self.bases.shrink_to_fit();
         self.imports.shrink_to_fit();
@@ -344,25 +362,61 @@ impl Facts {
         self.lists.shrink_to_fit();
     }
 
-    pub fn word(&self, word: Word) -> &str {
-        self.names.get(word as usize).unwrap_or_default()
+    pub fn string(&self, string: StringId) -> &str {
+        self.strings.get(string.index()).unwrap_or_default()
     }
 
-    pub fn list(&self, list: List) -> &[u32] {
+    pub fn def(&self, def: DefId) -> &Definition {
+        &self.defs[def.index()]
+    }
+
+    /// The definitions with their ids, in text order.
+    pub fn defs_with_ids(&self) -> impl Iterator<Item = (DefId, &Definition)> {
+        (0..).map(DefId).zip(&self.defs)
+    }
+
+    pub fn term(&self, term: TermId) -> Term {
+        self.terms[term.index()]
+    }
+
+    pub fn import(&self, import: ImportId) -> &ImportEntry {
+        &self.imports[import.index()]
+    }
+
+    /// The imports with their ids, in text order.
+    pub fn imports_with_ids(&self) -> impl Iterator<Item = (ImportId, &ImportEntry)> {
+        (0..).map(ImportId).zip(&self.imports)
+    }
+
+    pub fn local(&self, local: LocalId) -> LocalVariable {
+        self.locals[local.index()]
+    }
+
+    fn list_items(&self, list: ListSpan) -> &[u32] {
         let start = list.start as usize;
         self.lists.get(start..start + list.len as usize).unwrap_or_default()
     }
 
-    /// The name of a definition with those around it: `Server.run`.
-    pub fn qualified(&self, def: u32) -> String {
-        let mut parts = Vec::new();
-        let mut at = Some(def);
-        while let Some(def) = at.and_then(|it| self.defs.get(it as usize)) {
-            parts.push(self.word(def.name));
-            parts.extend(def.owned_by.map(|it| self.word(it)));
-            at = def.parent;
+    /// The terms of a list.
+    pub fn term_list(&self, list: ListSpan) -> impl ExactSizeIterator<Item = TermId> {
+        self.list_items(list).iter().map(|it| TermId(*it))
+    }
+
+    /// The names and values of a record.
+    pub fn record_fields(&self, list: ListSpan) -> impl Iterator<Item = (StringId, TermId)> {
+        self.list_items(list).chunks_exact(2).map(|it| (StringId(it[0]), TermId(it[1])))
+    }
+
+    /// The name of a definition after those of the definitions around it: `Server.run`.
+    pub fn qualified_name(&self, def: DefId) -> String {
+        let mut segments = Vec::new();
+        let mut next = Some(def);
+        while let Some(def) = next.and_then(|it| self.defs.get(it.index())) {
+            segments.push(self.string(def.name));
+            segments.extend(def.owner_name.map(|it| self.string(it)));
+            next = def.parent;
         }
-        parts.reverse();
-        parts.join(".")
+        segments.reverse();
+        segments.join(".")
     }
 }

@@ -1,7 +1,10 @@
-//! Source text to symbols, edges and chunks: who defines what, who refers to whom, what changes together.
+//! The code graph: source text → facts of each file (definitions, references, imports) → edges
+//! between symbols → queries; and chunks of files for search.
 //!
-//! Pure and synchronous: texts come in, plain structs go out. Knows no files, no SQL, no memories and
-//! no git; which files there are, where facts are kept and when something changed is told to it.
+//! Pure and synchronous: texts come in, plain structs go out. The crate reads no files, runs no
+//! git, knows no SQL and no memories. The caller lists the files, stores the facts and reports
+//! changes. Modules and change history are not here: they are `waylore-modules` and
+//! `waylore-history`.
 
 #![expect(clippy::needless_for_each, reason = "a field of a format is one line")]
 #![expect(clippy::match_same_arms, reason = "an arm for every construct reads as a table")]
@@ -10,41 +13,43 @@
     reason = "names of source files are compared as compilers do"
 )]
 
-mod atlas;
-mod chunk;
 mod facts;
-mod fast;
-mod graph;
-mod history;
+mod facts_builder;
+mod ids;
 mod lang;
 mod manifest;
-mod map;
-mod near;
-mod precise;
-mod resolve;
-mod scip;
-mod sketch;
-mod world;
 
-pub use atlas::{Arc, Atlas, Neighbour, NodeId, Reached, Symbol, Target, Way};
-pub use chunk::{Chunk, chunks};
-pub use facts::fingerprint;
+mod file_index;
+mod resolve;
+mod symbol_graph;
+
+mod precise;
+mod scip;
+
+mod file_weights;
+mod query_graph;
+
+mod chunk;
+
+pub use chunk::{CodeChunk, split_into_chunks};
 pub use facts::{
-    Base, Def, DefKind, Export, Facts, Flags, Import, ImportKind, List, Local, Pos, Ref, RefKind,
-    Term, TermId, Texts, Word, complete, decode_outline, encode_body, encode_outline,
+    BaseClause, DefFlags, DefId, DefKind, Definition, ExportEntry, FileFacts, ImportEntry,
+    ImportId, ImportKind, ListSpan, LocalId, LocalVariable, RefKind, Reference, SourcePos,
+    StringId, StringTable, Term, TermId, decode_body, decode_outline, encode_body, encode_outline,
+    fingerprint,
 };
-pub use graph::{Change, Graph, Updated};
-pub use history::{
-    History, Name, Past, Tie, Ties, Touched, decay, decode_past, decode_ties, encode_past,
-    encode_ties, hashes,
+pub use file_index::{DefRef, LookupKey};
+pub use file_weights::weigh_linked_files;
+pub use ids::{FileId, NodeId};
+pub use lang::{SourceLanguage, extract_facts, is_test_path, language_of_path};
+pub use precise::{FittedIndex, PreciseReferences, fit_index};
+pub use query_graph::{
+    HalfEdge, NeighbourFile, PathStep, QueryGraph, ReachedNode, SymbolInfo, TargetLookup,
+    find_dependencies, find_impact, find_neighbours, find_target, shortest_path,
 };
-pub use lang::{Lang, extract, is_test_path, language};
-pub use map::{
-    Coverage, MANIFESTS, Module, Package, Site as MapSite, Tool, ToolKind, WORKFLOWS, called,
-    communities, decode_module, described, descriptions_in, encode_module, keep_ids, know_tests,
-    modules, tools,
+pub use resolve::{
+    EdgeCounts, EdgeKind, EncodedFileEdges, FileEdges, ResolutionKind, ResolvedReference,
+    SymbolEdge, decode_edges, decode_keys,
 };
-pub use precise::{Fitted, Precise, fit};
-pub use resolve::{Edge, EdgeKind, How, Kept, Links, Site, decode_edges, decode_keys};
-pub use scip::{Encoding, Occurrence, ScipFile, read_scip};
-pub use world::{DefRef, FileId, Key};
+pub use scip::{ColumnEncoding, ScipFile, ScipOccurrence, parse_scip};
+pub use symbol_graph::{GraphChange, GraphUpdate, SymbolGraph};

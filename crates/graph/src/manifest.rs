@@ -1,109 +1,115 @@
-//! Manifests as facts: what a package is called and where its modules lie.
+//! Facts of manifests: the name of a package and the paths of its modules.
 //!
-//! A manifest has no definitions. What it says becomes exports and imports of a few agreed names, so
-//! that it is stored, compared and looked up like every other file.
+//! A manifest has no definitions. Its entries become exports and imports under names that the
+//! resolvers know (`.`, `lib`, `baseUrl`), so a manifest is stored, compared and looked up like
+//! every other file.
 
 use serde_json::Value;
 
-use crate::facts::{Export, Import, ImportKind};
-use crate::sketch::Sketch;
+use crate::facts::{ExportEntry, ImportEntry, ImportKind};
+use crate::facts_builder::FactsBuilder;
 
-/// Reads a manifest; one that cannot be read says nothing.
-pub(crate) fn read(sketch: &mut Sketch<'_>, path: &str) {
-    let text = String::from_utf8_lossy(sketch.source).into_owned();
+/// Adds the facts of a manifest; one that cannot be parsed has none.
+pub(crate) fn extract_manifest(builder: &mut FactsBuilder<'_>, path: &str) {
+    let text = String::from_utf8_lossy(builder.source).into_owned();
     match path.rsplit('/').next().unwrap_or(path) {
-        "package.json" => package(sketch, &text),
-        "Cargo.toml" => cargo(sketch, &text),
-        "go.mod" => go(sketch, &text),
-        _ => config(sketch, &text),
+        "package.json" => extract_package_json(builder, &text),
+        "Cargo.toml" => extract_cargo_toml(builder, &text),
+        "go.mod" => extract_go_mod(builder, &text),
+        _ => extract_tsconfig(builder, &text),
     }
 }
 
-/// Adds `key → value`; the same key may come several times, best first.
-fn say(sketch: &mut Sketch<'_>, key: &str, value: &str) {
-    let (name, module) = (sketch.word(key), sketch.word(value));
-    sketch.exports.push(Export::ModuleAs { name, module });
+/// Adds `key → value`. A key may be added several times; the first value is tried first.
+fn add_mapping(builder: &mut FactsBuilder<'_>, key: &str, value: &str) {
+    let (name, module) = (builder.intern(key), builder.intern(value));
+    builder.exports.push(ExportEntry::ModuleAs { name, module });
 }
 
-fn package(sketch: &mut Sketch<'_>, text: &str) {
+/// The package name, and the files behind its `exports` and older entry fields.
+fn extract_package_json(builder: &mut FactsBuilder<'_>, text: &str) {
     let Ok(json) = serde_json::from_str::<Value>(text) else { return };
     if let Some(name) = json["name"].as_str().filter(|it| !it.is_empty()) {
-        sketch.space = Some(sketch.word(name));
+        builder.namespace = Some(builder.intern(name));
     }
     for (key, value) in json["exports"].as_object().into_iter().flatten() {
         if key.starts_with('.') {
-            targets(value, &mut |it| say(sketch, key, it));
+            visit_export_targets(value, &mut |it| add_mapping(builder, key, it));
         }
     }
+    // `exports` may be the target of `.` itself instead of a table of subpaths.
     if json["exports"]["."].is_null() {
-        targets(&json["exports"], &mut |it| say(sketch, ".", it));
+        visit_export_targets(&json["exports"], &mut |it| add_mapping(builder, ".", it));
     }
     for key in ["source", "types", "typings", "module", "main"] {
-        if let Some(it) = json[key].as_str() {
-            say(sketch, ".", it);
+        if let Some(path) = json[key].as_str() {
+            add_mapping(builder, ".", path);
         }
     }
 }
 
-/// Every path of a conditional export, in order.
-fn targets(value: &Value, found: &mut dyn FnMut(&str)) {
+/// Calls `visit` with every path of a conditional export, in order.
+fn visit_export_targets(value: &Value, visit: &mut dyn FnMut(&str)) {
     match value {
-        Value::String(it) => found(it),
-        Value::Array(items) => items.iter().for_each(|it| targets(it, found)),
+        Value::String(path) => visit(path),
+        Value::Array(items) => items.iter().for_each(|it| visit_export_targets(it, visit)),
         Value::Object(conditions) if !conditions.keys().any(|it| it.starts_with('.')) => {
-            // Types lead to the source, if anything does.
+            // Types are the likeliest to lead to a source file; the other conditions name build
+            // output.
             let (types, rest): (Vec<_>, Vec<_>) =
                 conditions.iter().partition(|it| it.0 == "types" || it.0 == "source");
-            types.iter().chain(&rest).for_each(|it| targets(it.1, found));
+            types.iter().chain(&rest).for_each(|it| visit_export_targets(it.1, visit));
         }
         _ => {}
     }
 }
 
-/// A `tsconfig.json`, which is JSON with comments.
-fn config(sketch: &mut Sketch<'_>, text: &str) {
-    let Ok(json) = serde_json::from_str::<Value>(&plain_json(text)) else { return };
+/// Path mappings of a `tsconfig.json`, which is JSON with comments. `extends` becomes an import.
+fn extract_tsconfig(builder: &mut FactsBuilder<'_>, text: &str) {
+    let Ok(json) = serde_json::from_str::<Value>(&strip_json_comments(text)) else { return };
     let extends = &json["extends"];
-    for it in extends
+    // One path, or a list of them.
+    for base in extends
         .as_str()
         .into_iter()
         .chain(extends.as_array().into_iter().flatten().filter_map(Value::as_str))
     {
-        let (module, star) = (sketch.word(it), sketch.word("*"));
+        let (module, star) = (builder.intern(base), builder.intern("*"));
         let kind = ImportKind::Effect;
-        sketch.imports.push(Import {
+        builder.imports.push(ImportEntry {
             kind,
             module,
-            item: star,
-            local: star,
-            within: None,
-            public: false,
+            imported_name: star,
+            local_name: star,
+            parent_module: None,
+            is_public: false,
             line: 0,
         });
     }
     let options = &json["compilerOptions"];
-    if let Some(it) = options["baseUrl"].as_str() {
-        say(sketch, "baseUrl", it);
+    if let Some(path) = options["baseUrl"].as_str() {
+        add_mapping(builder, "baseUrl", path);
     }
     for (pattern, targets) in options["paths"].as_object().into_iter().flatten() {
-        for it in targets.as_array().into_iter().flatten().filter_map(Value::as_str) {
-            say(sketch, pattern, it);
+        for target in targets.as_array().into_iter().flatten().filter_map(Value::as_str) {
+            add_mapping(builder, pattern, target);
         }
     }
 }
 
-/// JSON without comments and trailing commas.
-fn plain_json(text: &str) -> String {
-    let mut res = String::with_capacity(text.len());
+/// Removes comments and trailing commas from JSON.
+fn strip_json_comments(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
     let mut chars = text.chars().peekable();
-    while let Some(it) = chars.next() {
-        match it {
+    while let Some(char) = chars.next() {
+        match char {
+            // Strings are copied: `//` in an address is not a comment.
             '"' => {
-                res.push(it);
-                while let Some(it) = chars.next() {
-                    res.push(it);
-                    match it {
-                        '\\' => res.extend(chars.next()),
+                plain.push(char);
+                while let Some(char) = chars.next() {
+                    plain.push(char);
+                    match char {
+                        '\\' => plain.extend(chars.next()),
                         '"' => break,
                         _ => {}
                     }
@@ -111,66 +117,69 @@ fn plain_json(text: &str) -> String {
             }
             '/' if chars.peek() == Some(&'/') => while chars.next_if(|it| *it != '\n').is_some() {},
             '/' if chars.peek() == Some(&'*') => {
-                let mut last = ' ';
+                let mut previous = ' ';
                 chars.next();
-                for it in chars.by_ref() {
-                    if last == '*' && it == '/' {
+                for char in chars.by_ref() {
+                    if previous == '*' && char == '/' {
                         break;
                     }
-                    last = it;
+                    previous = char;
                 }
             }
             '}' | ']' => {
-                let kept = res.trim_end().len();
-                if res[..kept].ends_with(',') {
-                    res.truncate(kept - 1);
+                let end = plain.trim_end().len();
+                if plain[..end].ends_with(',') {
+                    plain.truncate(end - 1);
                 }
-                res.push(it);
+                plain.push(char);
             }
-            _ => res.push(it),
+            _ => plain.push(char),
         }
     }
-    res
+    plain
 }
 
-/// The names and paths of a `Cargo.toml`; a line is all that is ever needed.
-fn cargo(sketch: &mut Sketch<'_>, text: &str) {
+/// The name of a crate, the name and path of its library, and renamed dependencies. All of them are
+/// on one line, so TOML is not parsed. Hyphens become underscores, as in code.
+fn extract_cargo_toml(builder: &mut FactsBuilder<'_>, text: &str) {
     let mut section = "";
-    let mut renamed: Option<&str> = None;
+    // The name in a section such as `[dependencies.log]`.
+    let mut section_dependency: Option<&str> = None;
     for line in text.lines().map(str::trim) {
         if let Some(name) = line.strip_prefix('[').and_then(|it| it.split(']').next()) {
             section = name.trim_start_matches('[');
-            renamed = section.rsplit_once("dependencies.").map(|it| it.1);
+            section_dependency = section.rsplit_once("dependencies.").map(|it| it.1);
             continue;
         }
         let Some((key, value)) = line.split_once('=').map(|it| (it.0.trim(), it.1.trim())) else {
             continue;
         };
-        let quoted = |it: &str| it.split('"').nth(1).map(str::to_owned);
+        let first_quoted = |it: &str| it.split('"').nth(1).map(str::to_owned);
         match (section, key) {
             ("package", "name") => {
-                if let Some(name) = quoted(value) {
-                    sketch.space = Some(sketch.word(&name.replace('-', "_")));
+                if let Some(name) = first_quoted(value) {
+                    builder.namespace = Some(builder.intern(&name.replace('-', "_")));
                 }
             }
             ("lib", "name") => {
-                if let Some(it) = quoted(value) {
-                    say(sketch, "lib", &it);
+                if let Some(name) = first_quoted(value) {
+                    add_mapping(builder, "lib", &name);
                 }
             }
             ("lib", "path") => {
-                if let Some(it) = quoted(value) {
-                    say(sketch, "path", &it);
+                if let Some(path) = first_quoted(value) {
+                    add_mapping(builder, "path", &path);
                 }
             }
-            (_, "package") if renamed.is_some() => {
-                if let (Some(from), Some(to)) = (renamed, quoted(value)) {
-                    say(sketch, &from.replace('-', "_"), &to.replace('-', "_"));
+            (_, "package") if section_dependency.is_some() => {
+                if let (Some(alias), Some(package)) = (section_dependency, first_quoted(value)) {
+                    add_mapping(builder, &alias.replace('-', "_"), &package.replace('-', "_"));
                 }
             }
+            // `log = { package = "other-log", version = "1" }`
             (section, key) if section.ends_with("dependencies") && value.contains("package") => {
-                if let Some(to) = value.split("package").nth(1).and_then(quoted) {
-                    say(sketch, &key.replace('-', "_"), &to.replace('-', "_"));
+                if let Some(package) = value.split("package").nth(1).and_then(first_quoted) {
+                    add_mapping(builder, &key.replace('-', "_"), &package.replace('-', "_"));
                 }
             }
             _ => {}
@@ -178,19 +187,21 @@ fn cargo(sketch: &mut Sketch<'_>, text: &str) {
     }
 }
 
-fn go(sketch: &mut Sketch<'_>, text: &str) {
+/// The module path, and replacements by local folders.
+fn extract_go_mod(builder: &mut FactsBuilder<'_>, text: &str) {
     for line in text.lines().map(str::trim) {
         if let Some(module) = line.strip_prefix("module ") {
             let module = module.split("//").next().unwrap_or(module).trim().trim_matches('"');
-            sketch.space = Some(sketch.word(module));
+            builder.namespace = Some(builder.intern(module));
         }
-        let replaced = line.strip_prefix("replace ").unwrap_or(line);
-        if let Some((from, to)) = replaced.split_once("=>")
-            && let (Some(from), Some(to)) =
-                (from.split_whitespace().next(), to.split_whitespace().next())
-            && to.starts_with('.')
+        // The keyword is missing inside a `replace ( … )` block.
+        let replacement = line.strip_prefix("replace ").unwrap_or(line);
+        if let Some((module, target)) = replacement.split_once("=>")
+            && let (Some(module), Some(target)) =
+                (module.split_whitespace().next(), target.split_whitespace().next())
+            && target.starts_with('.')
         {
-            say(sketch, from, to);
+            add_mapping(builder, module, target);
         }
     }
 }

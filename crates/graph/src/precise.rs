@@ -1,285 +1,372 @@
-//! What a precise index says about the references of a file, brought to our own terms.
+//! Precise references: the targets of references in a file as a SCIP index gives them, expressed in
+//! definitions of this graph.
 //!
-//! Kept beside the facts of a file and dropped with them when the file changes. A target is kept by
-//! its path and name, so it may move inside its file; where it is gone, the resolver finds what it can.
+//! They are stored beside the facts of a file and dropped with them when the file changes. A target
+//! is stored as path and name, so the definition may move inside its file. If it is gone, the
+//! resolver looks for the target as if the index had none.
 
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 
-use crate::facts::{Facts, Pos, Reader, Writer};
-use crate::graph::Graph;
-use crate::scip::{Occurrence, ScipFile};
-use crate::world::FileId;
+use model::codec::{ByteReader, ByteWriter};
 
-/// What is known of some references of one file, by place.
+use crate::facts::{DefId, FileFacts, SourcePos};
+use crate::facts_builder::to_index;
+use crate::ids::FileId;
+use crate::scip::{ScipFile, ScipOccurrence};
+use crate::symbol_graph::SymbolGraph;
+
+/// Targets of some references of one file, by position.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Precise {
-    /// Sorted by place.
-    sites: Vec<(Pos, Option<u32>)>,
-    pub(crate) symbols: Vec<Symbol>,
+pub struct PreciseReferences {
+    /// Sorted by position.
+    targets: Vec<(SourcePos, PreciseTarget)>,
+    pub(crate) definitions: Vec<NamedDefinition>,
 }
 
-/// A definition by name. Several may share one: `nth` counts them.
+/// Target of a precise reference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum PreciseTarget {
+    /// Index into [`PreciseReferences::definitions`].
+    Definition(u32),
+    /// A symbol that the repository does not define.
+    External,
+}
+
+/// A definition identified by path and qualified name.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub(crate) struct Symbol {
+pub(crate) struct NamedDefinition {
     pub(crate) path: Box<str>,
     pub(crate) name: Box<str>,
-    pub(crate) nth: u32,
+    /// Position among the definitions of that name in the file.
+    pub(crate) ordinal: u32,
 }
 
-/// What became of the files of a precise index.
+/// A SCIP index fitted to the graph.
 #[derive(Debug, Default)]
-pub struct Fitted {
-    pub files: Vec<(FileId, Precise)>,
-    /// Files that are not what they were when the index was made.
+pub struct FittedIndex {
+    pub files: Vec<(FileId, PreciseReferences)>,
+    /// Paths of files that changed after the index was made.
     pub stale: Vec<String>,
-    /// Files that the graph does not have.
+    /// Number of files that the graph does not have.
     pub n_unknown: usize,
 }
 
-impl Precise {
+impl PreciseReferences {
     pub fn len(&self) -> usize {
-        self.sites.len()
+        self.targets.len()
     }
 
     pub fn is_empty(&self) -> bool {
-        self.sites.is_empty()
+        self.targets.is_empty()
     }
 
-    /// What stands at a place: a symbol, or `Some(None)` for what is none of ours.
-    #[expect(clippy::option_option, reason = "nothing is known, and known to be nothing of ours")]
-    pub(crate) fn at(&self, at: Pos) -> Option<Option<u32>> {
-        self.sites.binary_search_by_key(&at, |it| it.0).ok().map(|it| self.sites[it].1)
+    /// The target of the reference at a position; `None` if the index has none there.
+    pub(crate) fn target_at(&self, position: SourcePos) -> Option<PreciseTarget> {
+        let found = self.targets.binary_search_by_key(&position, |it| it.0);
+        found.ok().map(|it| self.targets[it].1)
     }
 
     pub fn encode(&self) -> Vec<u8> {
-        let mut to = Writer::default();
-        to.size(self.symbols.len());
-        for it in &self.symbols {
-            to.text(&it.path);
-            to.text(&it.name);
-            to.small(it.nth);
+        let mut writer = ByteWriter::default();
+        writer.write_len(self.definitions.len());
+        for definition in &self.definitions {
+            writer.write_str(&definition.path);
+            writer.write_str(&definition.name);
+            writer.write_u32(definition.ordinal);
         }
-        to.size(self.sites.len());
-        for (at, symbol) in &self.sites {
-            to.small(at.line);
-            to.small(at.column);
-            to.maybe(*symbol);
+        writer.write_len(self.targets.len());
+        for (position, target) in &self.targets {
+            writer.write_u32(position.line);
+            writer.write_u32(position.column);
+            writer.write_optional_u32(match target {
+                PreciseTarget::Definition(index) => Some(*index),
+                PreciseTarget::External => None,
+            });
         }
-        to.0
+        writer.bytes
     }
 
-    /// `None` for bytes that nobody wrote so.
+    /// Returns `None` for bytes that `encode` does not produce.
     pub fn decode(bytes: &[u8]) -> Option<Self> {
-        let mut from = Reader(bytes);
-        let mut res = Self::default();
-        for _ in 0..from.size()? {
-            let (path, name) = (from.text()?.into(), from.text()?.into());
-            res.symbols.push(Symbol { path, name, nth: from.small()? });
+        let mut reader = ByteReader::new(bytes);
+        let mut references = Self::default();
+        for _ in 0..reader.read_len()? {
+            let (path, name) = (reader.read_str()?.into(), reader.read_str()?.into());
+            let ordinal = reader.read_u32()?;
+            references.definitions.push(NamedDefinition { path, name, ordinal });
         }
-        for _ in 0..from.size()? {
-            let at = Pos { line: from.small()?, column: from.small()? };
-            let symbol = from.maybe()?;
-            if symbol.is_some_and(|it| it as usize >= res.symbols.len()) {
-                return None;
-            }
-            res.sites.push((at, symbol));
+        for _ in 0..reader.read_len()? {
+            let position = SourcePos { line: reader.read_u32()?, column: reader.read_u32()? };
+            let target = match reader.read_optional_u32()? {
+                Some(index) if index as usize >= references.definitions.len() => return None,
+                Some(index) => PreciseTarget::Definition(index),
+                None => PreciseTarget::External,
+            };
+            references.targets.push((position, target));
         }
-        (from.0.is_empty() && res.sites.is_sorted_by_key(|it| it.0)).then_some(res)
+        // `target_at` searches by bisection.
+        let is_sorted = references.targets.is_sorted_by_key(|it| it.0);
+        (reader.is_empty() && is_sorted).then_some(references)
     }
 }
 
-/// Of the named places of a file, so many in a hundred must bear their names: definitions, and all.
-const DEFINITIONS: usize = 95;
-const ALL: usize = 50;
-/// And so many must bear their name or be some other whole word: what is imported may be called otherwise.
-const WORDS: usize = 70;
+/// Of a file's definitions with a name, this share must have it at their position in the text;
+/// otherwise the file changed after the index was made.
+const MIN_DEFINITION_MATCH_PERCENT: usize = 95;
+/// The same for all occurrences. It is lower because an import may rename a symbol.
+const MIN_NAME_MATCH_PERCENT: usize = 50;
+/// Of all occurrences with a name, this share must be at that name or at some other whole word.
+const MIN_WORD_MATCH_PERCENT: usize = 70;
 
-/// Definitions by symbol, seen from a file and from anywhere. Some indexes give one symbol to things of
-/// different programs, such as tests: from anywhere, nothing is known of it then.
-type Defined<'a> = HashMap<(Option<FileId>, &'a str), Option<Symbol>>;
+/// Definitions by SCIP symbol, as seen from one file and, under `None`, from any file. The value is
+/// `None` if a symbol is ambiguous: some indexers give one symbol to items of different programs,
+/// such as two test binaries.
+type DefinitionTable<'a> = HashMap<(Option<FileId>, &'a str), Option<NamedDefinition>>;
 
-/// One file of the index that is still what it was.
-struct Fresh<'a> {
+/// Occurrences with their columns in bytes.
+type LocatedOccurrences<'a> = Vec<(SourcePos, &'a ScipOccurrence<'a>)>;
+
+/// A file of the index whose text is still the one that was indexed.
+struct UnchangedFile<'a> {
     id: FileId,
-    /// With columns in bytes.
-    places: Vec<(Pos, &'a Occurrence<'a>)>,
+    occurrences: LocatedOccurrences<'a>,
 }
 
-/// Fits a precise index to the graph. `text` gives what was read of a file, or nothing if that is not
-/// to be had any more.
-pub fn fit(
-    graph: &Graph,
+/// Fits a SCIP index to the graph. `read_text` returns the text from which a file's facts were
+/// extracted, or `None` if that text is not available any more.
+pub fn fit_index(
+    graph: &SymbolGraph,
     index: &[ScipFile<'_>],
-    text: &dyn Fn(FileId, &str) -> Option<Vec<u8>>,
-) -> Fitted {
-    let mut res = Fitted::default();
-    let mut fresh = Vec::new();
-    let mut defined = Defined::new();
-    let mut known: HashSet<&str> = HashSet::new();
+    read_text: &dyn Fn(FileId, &str) -> Option<Vec<u8>>,
+) -> FittedIndex {
+    let mut fitted = FittedIndex::default();
+    let mut unchanged = Vec::new();
+    let mut definitions = DefinitionTable::new();
+    let mut indexed_symbols: HashSet<&str> = HashSet::new();
     for file in index {
-        known.extend(file.occurrences.iter().filter(|it| it.is_definition).map(|it| it.symbol));
-        let Some((id, facts)) = graph.id(&file.path).and_then(|id| Some((id, graph.facts(id)?)))
-        else {
-            res.n_unknown += 1;
+        let defined = file.occurrences.iter().filter(|it| it.is_definition);
+        indexed_symbols.extend(defined.map(|it| it.symbol));
+        let facts = graph.file_id(&file.path).and_then(|id| Some((id, graph.facts(id)?)));
+        let Some((id, facts)) = facts else {
+            fitted.n_unknown += 1;
             continue;
         };
-        let Some(places) = text(id, &file.path).and_then(|it| placed(file, &it)) else {
-            res.stale.push(file.path.clone());
+        let text = read_text(id, &file.path);
+        let Some(occurrences) = text.and_then(|it| locate_occurrences(file, &it)) else {
+            fitted.stale.push(file.path.clone());
             continue;
         };
-        let mut symbols = symbols(&facts, &file.path);
-        for (at, it) in places.iter().filter(|it| it.1.is_definition) {
-            let Some(symbol) = symbols.remove(at) else { continue };
-            if !is_local(it.symbol) {
-                let known =
-                    defined.entry((None, it.symbol)).or_insert_with(|| Some(symbol.clone()));
-                if known.as_ref().is_some_and(|it| it.path != symbol.path) {
-                    *known = None;
-                }
-            }
-            // Overloads share a symbol and a name; what shares a symbol only is something else.
-            let known =
-                defined.entry((Some(id), it.symbol)).or_insert_with(|| Some(symbol.clone()));
-            if known.as_ref().is_some_and(|it| it.name != symbol.name) {
+        let file_definitions = definitions_by_position(&facts, &file.path);
+        add_definitions(&mut definitions, id, &occurrences, file_definitions);
+        unchanged.push(UnchangedFile { id, occurrences });
+    }
+    // Only now are the definitions of all files known.
+    let resolve =
+        |it: &UnchangedFile<'_>| (it.id, resolve_occurrences(it, &definitions, &indexed_symbols));
+    fitted.files = unchanged.iter().map(resolve).collect();
+    fitted
+}
+
+/// Enters the definitions of one file under their symbols.
+fn add_definitions<'a>(
+    acc: &mut DefinitionTable<'a>,
+    file: FileId,
+    occurrences: &LocatedOccurrences<'a>,
+    mut by_position: HashMap<SourcePos, NamedDefinition>,
+) {
+    for (position, occurrence) in occurrences.iter().filter(|it| it.1.is_definition) {
+        let Some(definition) = by_position.remove(position) else { continue };
+        let symbol = occurrence.symbol;
+        if !is_local_symbol(symbol) {
+            let known = acc.entry((None, symbol)).or_insert_with(|| Some(definition.clone()));
+            if known.as_ref().is_some_and(|it| it.path != definition.path) {
                 *known = None;
             }
         }
-        fresh.push(Fresh { id, places });
+        // Overloads share both symbol and name; a symbol with two names is ambiguous.
+        let known = acc.entry((Some(file), symbol)).or_insert_with(|| Some(definition.clone()));
+        if known.as_ref().is_some_and(|it| it.name != definition.name) {
+            *known = None;
+        }
     }
-    res.files = fresh.iter().map(|it| (it.id, said(it, &defined, &known))).collect();
-    res
 }
 
-/// The occurrences of a file with their columns in bytes; `None` if they are of another text.
-fn placed<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<Vec<(Pos, &'a Occurrence<'a>)>> {
+/// Number of occurrences that match the text, and the share that must.
+struct MatchCount {
+    n_matched: usize,
+    n_checked: usize,
+    min_percent: usize,
+}
+
+impl MatchCount {
+    const fn new(min_percent: usize) -> Self {
+        Self { n_matched: 0, n_checked: 0, min_percent }
+    }
+
+    fn add(&mut self, is_match: bool) {
+        self.n_matched += usize::from(is_match);
+        self.n_checked += 1;
+    }
+
+    const fn is_enough(&self) -> bool {
+        self.n_matched * 100 >= self.n_checked * self.min_percent
+    }
+}
+
+/// The occurrences of a file with their columns in bytes; `None` if they were made for another
+/// text. An index has no hash of its files, so names in the text are compared instead.
+fn locate_occurrences<'a>(file: &'a ScipFile<'a>, text: &[u8]) -> Option<LocatedOccurrences<'a>> {
     let lines: Vec<&[u8]> = text.split(|it| *it == b'\n').collect();
-    let mut res = Vec::with_capacity(file.occurrences.len());
-    let mut share = [(0, 0, DEFINITIONS), (0, 0, ALL), (0, 0, WORDS)];
-    for it in &file.occurrences {
-        let line = lines.get(it.line as usize).copied();
-        let column = line.and_then(|line| file.encoding.bytes(line, it.column));
-        // What goes over several lines is a whole file, and bears no name there.
-        if let Some(name) = name_of(it.symbol).filter(|_| it.end.is_some()) {
+    let mut located = Vec::with_capacity(file.occurrences.len());
+    let mut definitions_at_name = MatchCount::new(MIN_DEFINITION_MATCH_PERCENT);
+    let mut at_name = MatchCount::new(MIN_NAME_MATCH_PERCENT);
+    let mut at_word = MatchCount::new(MIN_WORD_MATCH_PERCENT);
+    for occurrence in &file.occurrences {
+        let line = lines.get(occurrence.line as usize).copied();
+        let to_bytes = |column: u32| line.and_then(|it| file.encoding.to_byte_column(it, column));
+        let column = to_bytes(occurrence.column);
+        // An occurrence over several lines is a whole file, which has no name in the text.
+        if let Some(name) = symbol_name(occurrence.symbol).filter(|_| occurrence.end.is_some()) {
             let has_name = line
                 .zip(column)
                 .is_some_and(|(line, at)| line[at as usize..].starts_with(name.as_bytes()));
-            let end = line.zip(it.end).and_then(|(line, end)| file.encoding.bytes(line, end));
-            let place = column.zip(end).map(|it| it.0 as usize..it.1 as usize);
-            let is_word = has_name || line.zip(place).is_some_and(|it| is_word(it.0, it.1));
-            let rows = [(it.is_definition, has_name), (true, has_name), (true, is_word)];
-            for (of, (_, is_right)) in rows.into_iter().enumerate().filter(|it| it.1.0) {
-                share[of].0 += usize::from(is_right);
-                share[of].1 += 1;
+            let range = column
+                .zip(occurrence.end.and_then(to_bytes))
+                .map(|it| it.0 as usize..it.1 as usize);
+            let has_word = has_name || line.zip(range).is_some_and(|it| is_word(it.0, it.1));
+            if occurrence.is_definition {
+                definitions_at_name.add(has_name);
             }
+            at_name.add(has_name);
+            at_word.add(has_word);
         }
         if let Some(column) = column {
-            res.push((Pos { line: it.line, column }, it));
+            located.push((SourcePos { line: occurrence.line, column }, occurrence));
         }
     }
-    share.iter().all(|(right, of, least)| right * 100 >= of * least).then_some(res)
+    let is_same_text =
+        definitions_at_name.is_enough() && at_name.is_enough() && at_word.is_enough();
+    is_same_text.then_some(located)
 }
 
-/// Whether a piece of a line is a word by itself.
-fn is_word(line: &[u8], place: Range<usize>) -> bool {
-    let in_word = |it: Option<&u8>| {
+/// A range of a line is one whole word.
+fn is_word(line: &[u8], range: Range<usize>) -> bool {
+    let is_word_byte = |it: Option<&u8>| {
         it.is_some_and(|it| it.is_ascii_alphanumeric() || matches!(it, b'_' | b'$') || *it >= 0x80)
     };
-    let before = place.start.checked_sub(1).and_then(|it| line.get(it));
-    let inside = line.get(place.clone()).unwrap_or_default();
-    let apart = !in_word(before) && !in_word(line.get(place.end));
-    apart && !inside.is_empty() && inside.iter().all(|it| in_word(Some(it)))
+    let before = range.start.checked_sub(1).and_then(|it| line.get(it));
+    let inside = line.get(range.clone()).unwrap_or_default();
+    let is_separate = !is_word_byte(before) && !is_word_byte(line.get(range.end));
+    is_separate && !inside.is_empty() && inside.iter().all(|it| is_word_byte(Some(it)))
 }
 
-fn said<'a>(file: &Fresh<'a>, defined: &Defined<'a>, known: &HashSet<&str>) -> Precise {
-    let mut sites: HashMap<Pos, Option<&Symbol>> = HashMap::new();
-    let of = |symbol: &'a str| {
-        let anywhere = || defined.get(&(None, symbol)).filter(|_| !is_local(symbol));
-        defined.get(&(Some(file.id), symbol)).or_else(anywhere)?.as_ref()
+/// The targets of the references of one file. `indexed_symbols` are all symbols that the index
+/// defines, in changed files, too.
+fn resolve_occurrences<'a>(
+    file: &UnchangedFile<'a>,
+    definitions: &DefinitionTable<'a>,
+    indexed_symbols: &HashSet<&str>,
+) -> PreciseReferences {
+    let mut targets: HashMap<SourcePos, Option<&NamedDefinition>> = HashMap::new();
+    let definition_of = |symbol: &'a str| {
+        let from_any = || definitions.get(&(None, symbol)).filter(|_| !is_local_symbol(symbol));
+        definitions.get(&(Some(file.id), symbol)).or_else(from_any)?.as_ref()
     };
-    let tells = |it: &&(Pos, &Occurrence<'a>)| !it.1.is_definition && !is_self(it.1.symbol);
-    for (at, it) in file.places.iter().filter(tells) {
-        // A constructor stands for its class.
-        let class = it.symbol.strip_suffix("`<constructor>`().");
-        let class = class.or_else(|| it.symbol.strip_suffix("__init__()."));
-        match class.and_then(of).or_else(|| of(it.symbol)) {
-            Some(symbol) => _ = sites.insert(*at, Some(symbol)),
-            // It is defined in a file that changed since, or as something that is no symbol of ours:
-            // in the first case nothing is known.
-            None if known.contains(it.symbol) && !is_local(it.symbol) => {}
-            None => _ = sites.entry(*at).or_insert(None),
+    let is_reference = |it: &&(SourcePos, &ScipOccurrence<'a>)| {
+        !it.1.is_definition && !is_impl_symbol(it.1.symbol)
+    };
+    for (position, occurrence) in file.occurrences.iter().filter(is_reference) {
+        let symbol = occurrence.symbol;
+        // A call of a constructor refers to its class, as in the graph.
+        let class = symbol.strip_suffix("`<constructor>`().");
+        let class = class.or_else(|| symbol.strip_suffix("__init__()."));
+        match class.and_then(definition_of).or_else(|| definition_of(symbol)) {
+            Some(definition) => _ = targets.insert(*position, Some(definition)),
+            // Defined in a file that changed, or as something that is not a definition of the
+            // graph. The target is inside the repository but unknown, so it is not external.
+            None if indexed_symbols.contains(symbol) && !is_local_symbol(symbol) => {}
+            // Several symbols may occur at one position; a definition beats an external symbol.
+            None => _ = targets.entry(*position).or_insert(None),
         }
     }
-    let mut res = Precise::default();
-    let mut numbers: HashMap<&Symbol, u32> = HashMap::new();
-    let mut places: Vec<(Pos, Option<&Symbol>)> = sites.into_iter().collect();
-    places.sort_unstable();
-    for (at, symbol) in places {
-        let number = symbol.map(|it| {
-            *numbers.entry(it).or_insert_with(|| {
-                res.symbols.push(it.clone());
-                crate::sketch::index(res.symbols.len() - 1)
-            })
+    let mut references = PreciseReferences::default();
+    let mut indices: HashMap<&NamedDefinition, u32> = HashMap::new();
+    let mut sorted: Vec<(SourcePos, Option<&NamedDefinition>)> = targets.into_iter().collect();
+    sorted.sort_unstable();
+    for (position, definition) in sorted {
+        let target = definition.map_or(PreciseTarget::External, |definition| {
+            let index = indices.entry(definition).or_insert_with(|| {
+                references.definitions.push(definition.clone());
+                to_index(references.definitions.len() - 1)
+            });
+            PreciseTarget::Definition(*index)
         });
-        res.sites.push((at, number));
+        references.targets.push((position, target));
     }
-    res
+    references
 }
 
-/// The definitions of a file by place.
-fn symbols(facts: &Facts, path: &str) -> HashMap<Pos, Symbol> {
+/// The definitions of a file by position.
+fn definitions_by_position(facts: &FileFacts, path: &str) -> HashMap<SourcePos, NamedDefinition> {
     let mut n_namesakes: HashMap<String, u32> = HashMap::new();
-    let mut res = HashMap::with_capacity(facts.defs.len());
-    for (def, it) in (0..).zip(&facts.defs) {
-        let name = facts.qualified(def);
-        let symbol = Symbol { path: path.into(), name: name.as_str().into(), nth: 0 };
+    let mut by_position = HashMap::with_capacity(facts.defs.len());
+    for (def, definition) in facts.defs_with_ids() {
+        let name = facts.qualified_name(def);
+        let boxed_name = name.as_str().into();
         let count = n_namesakes.entry(name).or_default();
-        // Of several at one place, the first is meant.
-        res.entry(it.at).or_insert(Symbol { nth: *count, ..symbol });
+        // Of several definitions at one position, the first counts.
+        let named = NamedDefinition { path: path.into(), name: boxed_name, ordinal: *count };
+        by_position.entry(definition.position).or_insert(named);
         *count += 1;
     }
-    res
+    by_position
 }
 
-/// The definitions of a qualified name, in their order.
-pub(crate) fn namesakes<'a>(facts: &'a Facts, name: &'a str) -> impl Iterator<Item = u32> + 'a {
-    let last = move |word: &str| {
-        name.strip_suffix(word).is_some_and(|it| it.is_empty() || it.ends_with('.'))
+/// The definitions with a qualified name, in order.
+pub(crate) fn definitions_named<'a>(
+    facts: &'a FileFacts,
+    name: &'a str,
+) -> impl Iterator<Item = DefId> + 'a {
+    // Building a qualified name allocates: most definitions are ruled out by their last part.
+    let is_last_part = move |part: &str| {
+        name.strip_suffix(part).is_some_and(|it| it.is_empty() || it.ends_with('.'))
     };
-    (0_u32..)
-        .zip(&facts.defs)
-        .filter(move |it| last(facts.word(it.1.name)))
+    facts
+        .defs_with_ids()
+        .filter(move |it| is_last_part(facts.string(it.1.name)))
         .map(|it| it.0)
-        .filter(move |it| facts.qualified(*it) == name)
+        .filter(move |it| facts.qualified_name(*it) == name)
 }
 
-/// Something inside a function, numbered file by file.
-fn is_local(symbol: &str) -> bool {
+/// A symbol inside a function. SCIP numbers them per file, so the symbol means nothing elsewhere.
+fn is_local_symbol(symbol: &str) -> bool {
     symbol.starts_with("local ")
 }
 
-/// `Self` in Rust: the block that implements something, which is nobody's symbol.
-fn is_self(symbol: &str) -> bool {
+/// `Self` in Rust: rust-analyzer gives the `impl` block, which is not a definition of the graph.
+fn is_impl_symbol(symbol: &str) -> bool {
     symbol.ends_with(']') && symbol.contains("impl#[")
 }
 
-/// The name that a symbol should bear in the text, if it has one that can be compared.
-fn name_of(symbol: &str) -> Option<&str> {
-    if is_local(symbol) {
+/// The name that a symbol should have in the text, if it can be compared.
+fn symbol_name(symbol: &str) -> Option<&str> {
+    if is_local_symbol(symbol) {
         return None;
     }
-    // Members of unnamed objects are numbered: `black0:`.
+    // Members of unnamed objects end with a number that is not in the text: `black0:`.
     let symbol = match symbol.strip_suffix(':') {
         Some(numbered) => numbered.trim_end_matches(|it: char| it.is_ascii_digit()),
         None => symbol,
     };
+    // The suffix tells the kind: `#` type, `.` term, `/` namespace, `!` macro, `().` method.
     let symbol = symbol.trim_end_matches(['.', '#', '/', '!']);
     let symbol = match symbol.strip_suffix(')') {
         Some(inner) => inner.rsplit_once('(')?.0,
         None => symbol,
     };
-    let is_word = |it: char| it.is_alphanumeric() || it == '_' || it == '$';
-    let start = symbol.rfind(|it| !is_word(it)).map_or(0, |it| it + 1);
+    let is_word_char = |it: char| it.is_alphanumeric() || it == '_' || it == '$';
+    let start = symbol.rfind(|it| !is_word_char(it)).map_or(0, |it| it + 1);
     let name = symbol.get(start..)?;
     (!name.is_empty() && name != "__init__").then_some(name)
 }
@@ -289,7 +376,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_symbol_names_what_stands_in_the_text() {
+    fn a_symbol_ends_with_the_name_in_the_text() {
         let names = [
             ("scip-typescript npm p 1 src/`a.ts`/run().", Some("run")),
             ("scip-typescript npm p 1 src/`a.ts`/Shape#area.", Some("area")),
@@ -301,49 +388,56 @@ mod tests {
             ("local 3", None),
         ];
         for (symbol, name) in names {
-            assert_eq!(name_of(symbol), name, "{symbol}");
+            assert_eq!(symbol_name(symbol), name, "{symbol}");
         }
     }
 
-    fn occurrence(symbol: &str, line: u32, (column, end): (u32, u32)) -> Occurrence<'_> {
-        Occurrence { line, column, end: Some(end), symbol, is_definition: false }
+    fn occurrence(symbol: &str, line: u32, (column, end): (u32, u32)) -> ScipOccurrence<'_> {
+        ScipOccurrence { line, column, end: Some(end), symbol, is_definition: false }
     }
 
-    fn fits(text: &str, occurrences: &[Occurrence<'_>]) -> bool {
+    fn fits(text: &str, occurrences: &[ScipOccurrence<'_>]) -> bool {
         let file = ScipFile { occurrences: occurrences.to_vec(), ..ScipFile::default() };
-        placed(&file, text.as_bytes()).is_some()
+        locate_occurrences(&file, text.as_bytes()).is_some()
     }
 
     #[test]
-    fn what_is_imported_may_be_called_otherwise_and_what_was_edited_does_not_fit() {
+    fn renamed_imports_fit_and_edited_texts_do_not() {
         let text = "import Virgil from './a.woff2'\nexport const faces: Face[] = [Virgil]\n";
-        let said = [
+        let occurrences = [
             occurrence("s vite 5 `client.d.ts`/src.", 0, (7, 13)),
             occurrence("s p 1 `Fonts.ts`/Face#", 1, (20, 24)),
             occurrence("s p 1 `b.ts`/faces.", 1, (13, 18)),
             occurrence("s vite 5 `client.d.ts`/src.", 1, (30, 36)),
         ];
-        assert!(fits(text, &said));
-        let whole =
-            Occurrence { end: None, is_definition: true, ..occurrence("r p 1 crate/", 0, (0, 0)) };
-        assert!(fits(text, &[&said[..], &[whole]].concat()));
-        assert!(!fits(&format!("// edited\n{text}"), &said));
-        assert!(!fits(&text.replace("faces", "all"), &said));
+        assert!(fits(text, &occurrences));
+        let whole_file = ScipOccurrence {
+            end: None,
+            is_definition: true,
+            ..occurrence("r p 1 crate/", 0, (0, 0))
+        };
+        assert!(fits(text, &[&occurrences[..], &[whole_file]].concat()));
+        assert!(!fits(&format!("// edited\n{text}"), &occurrences));
+        assert!(!fits(&text.replace("faces", "all"), &occurrences));
     }
 
     #[test]
-    fn a_symbol_that_two_files_define_is_known_in_each_of_them_only() {
+    fn a_symbol_that_two_files_define_is_resolved_in_each_of_them_only() {
         let (one, two) = ("fn rt() {}\nfn a() { rt() }\n", "fn rt() {}\nfn b() { rt() }\n");
         let three = "fn c() { rt() }\n";
-        let mut graph = Graph::default();
+        let mut graph = SymbolGraph::default();
         let texts = [("one.rs", one), ("two.rs", two), ("three.rs", three)];
-        let put = |it: &(&str, &str)| crate::Change::Put {
+        let put = |it: &(&str, &str)| crate::GraphChange::Put {
             path: it.0.to_owned(),
-            facts: crate::extract(crate::language(it.0).unwrap(), it.0, it.1.as_bytes()),
+            facts: crate::extract_facts(
+                crate::language_of_path(it.0).unwrap(),
+                it.0,
+                it.1.as_bytes(),
+            ),
         };
         graph.update(texts.iter().map(put).collect(), 1);
         let symbol = "rust-analyzer cargo p 1 rt().";
-        let definition = Occurrence { is_definition: true, ..occurrence(symbol, 0, (3, 5)) };
+        let definition = ScipOccurrence { is_definition: true, ..occurrence(symbol, 0, (3, 5)) };
         let file = |path: &str, occurrences| ScipFile {
             path: path.to_owned(),
             occurrences,
@@ -356,9 +450,10 @@ mod tests {
         ];
         let text =
             |_, path: &str| texts.iter().find(|it| it.0 == path).map(|it| it.1.as_bytes().to_vec());
-        let fitted = fit(&graph, &index, &text);
-        let paths = |it: &Precise| it.symbols.iter().map(|it| it.path.to_string()).collect();
-        let told: Vec<Vec<String>> = fitted.files.iter().map(|it| paths(&it.1)).collect();
-        assert_eq!(told, [vec!["one.rs"], vec!["two.rs"], vec![]]);
+        let fitted = fit_index(&graph, &index, &text);
+        let paths =
+            |it: &PreciseReferences| it.definitions.iter().map(|it| it.path.to_string()).collect();
+        let targets: Vec<Vec<String>> = fitted.files.iter().map(|it| paths(&it.1)).collect();
+        assert_eq!(targets, [vec!["one.rs"], vec!["two.rs"], vec![]]);
     }
 }

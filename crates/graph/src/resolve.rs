@@ -1,62 +1,81 @@
-//! From what files say about themselves to who refers to whom.
+//! Name resolution: from the facts of all files to the edges between their definitions.
 //!
-//! One file at a time, a pure function of its facts and the world: the same code builds everything
-//! and updates one file. Best evidence first: scope, imports, own and inherited members, declared and
-//! inferred types, and last a method whose name nobody else bears. What stays unclear stays unbound:
-//! a missing edge is better than a wrong one.
+//! A file is resolved on its own, as a pure function of its facts and the file index, so one code
+//! path serves both a full build and an update. Evidence is tried from the strongest to the
+//! weakest: scope, imports, own and inherited members, declared and inferred types, and last a
+//! method name that occurs only once. An unclear reference stays unresolved: a missing edge is
+//! better than a wrong one.
+//!
+//! The parts are free functions that take the [`Resolver`] first, grouped by topic and by language.
 
+mod bind;
 mod builtin;
 mod c;
-mod code;
+mod codec;
+mod conversion;
+mod ecmascript;
+mod edges;
 mod eval;
 mod go;
 mod java;
-mod link;
 mod member;
-mod open;
+mod namespace;
 mod overload;
+mod paths;
 mod python;
+mod references;
 mod rust;
-mod script;
 mod value;
 
 use std::cell::{Cell, RefCell};
 use std::collections::HashMap;
 
 use model::closed;
+use model::hasher::FastBuildHasher;
 
-pub use code::{Kept, decode_edges, decode_keys};
-pub use link::{Edge, EdgeKind, Links, Site};
-pub(crate) use link::{links, sites};
-pub(crate) use value::{Env, Found, Place, Value};
+use c::{c_namespace_of, find_c_name, resolve_c_module};
+use ecmascript::{find_export, resolve_ecmascript_module};
+use go::{find_go_name, resolve_go_module};
+use java::find_java_name;
+use namespace::{find_in_namespace, find_ruby_name, resolve_relative_path};
+use python::{find_in_python_module, find_in_star_imports, find_submodule, resolve_python_module};
+use rust::{find_in_rust_module, find_rust_name, resolve_rust_module};
 
-use crate::facts::{TermId, Word};
-use crate::fast::FastHasher;
-use crate::lang::Family;
-use crate::world::{Entry, FileId, Lens, Name, Want, World};
+pub use codec::{EdgeCounts, EncodedFileEdges, decode_edges, decode_keys};
+pub(crate) use edges::resolve_file;
+pub use edges::{EdgeKind, FileEdges, SymbolEdge};
+pub use references::ResolvedReference;
+pub(crate) use references::resolve_references;
+pub(crate) use value::{AbstractValue, LookupResult, ModuleRef, TypeEnv};
+
+use crate::facts::{DefId, Definition, StringId, TermId};
+use crate::facts_builder::DeclarationSpace;
+use crate::file_index::{DefQuery, DefRef, FileIndex, IndexedFile, NameId, TrackedView};
+use crate::ids::FileId;
+use crate::lang::LanguageFamily;
 
 closed! {
-    /// How a reference was resolved, from the surest to the least sure.
-    pub enum How : "way of resolution" {
-        /// A precise index of the language's own compiler said so.
+    /// The evidence by which a reference was resolved, from the most to the least certain.
+    pub enum ResolutionKind : "kind of resolution" {
+        /// A precise index, written by a compiler of the language.
         Precise = "precise",
-        /// The name is defined in the same file, where the reference sees it.
+        /// The name is defined in the same file, in a scope that the reference sees.
         Scope = "scope",
         /// Through an import, a module or a package.
         Import = "import",
-        /// A member of the own type, of one it builds on, or of a type named outright.
+        /// A member of the own type, of one of its bases, or of a type that is named outright.
         Member = "member",
         /// By the declared or inferred type of the value.
         Type = "type",
-        /// One of several methods of that name which what they are given does not tell apart.
+        /// One of several overloads that the arguments do not distinguish.
         Overload = "overload",
-        /// The only method of that name. Unlike the others, this is a guess.
+        /// The only method with that name. Unlike the others, this is a guess.
         Unique = "unique",
     }
 }
 
-impl How {
-    /// How sure, in thousandths.
+impl ResolutionKind {
+    /// The probability that the target is right, per mille.
     pub const fn confidence(self) -> u16 {
         match self {
             Self::Precise => 1000,
@@ -70,140 +89,193 @@ impl How {
     }
 }
 
-/// How deep terms may lead to other terms.
-const MAX_DEPTH: u32 = 40;
+/// The depth of nested evaluations after which a term counts as unknown. Bounds the stack.
+const MAX_RECURSION_DEPTH: u32 = 40;
 
-/// How many steps one reference may take.
-const MAX_STEPS: u32 = 4000;
+/// The evaluations after which the rest of one reference counts as unknown. Bounds the time.
+const MAX_STEPS_PER_REFERENCE: u32 = 4000;
 
-/// Where a term stands.
+/// The context in which a term is evaluated.
 #[derive(Clone, Debug)]
-pub(crate) struct Here {
+pub(crate) struct EvalContext {
     pub(crate) file: FileId,
-    /// What type parameters stand for.
-    pub(crate) env: Env,
+    /// The values of type parameters.
+    pub(crate) type_env: TypeEnv,
 }
 
-/// The resolver at work on one file.
+impl EvalContext {
+    /// The context of a file in which no type parameter has a value.
+    const fn of_file(file: FileId) -> Self {
+        Self { file, type_env: None }
+    }
+}
+
+type ValueCache = HashMap<(FileId, TermId, DeclarationSpace), AbstractValue, FastBuildHasher>;
+type ModuleCache = HashMap<(FileId, NameId), Option<ModuleRef>, FastBuildHasher>;
+
+/// The state of resolving one file: its view of the index, caches, and the recursion budget.
 pub(crate) struct Resolver<'w> {
-    pub(crate) lens: Lens<'w>,
-    memo: RefCell<HashMap<(FileId, TermId, bool), Value, FastHasher>>,
-    modules: RefCell<HashMap<(FileId, Name), Option<Place>, FastHasher>>,
+    pub(crate) view: TrackedView<'w>,
+    value_cache: RefCell<ValueCache>,
+    module_cache: RefCell<ModuleCache>,
     depth: Cell<u32>,
     steps: Cell<u32>,
 }
 
 impl<'w> Resolver<'w> {
-    /// To resolve a file, which is given as a whole.
-    pub(crate) fn new(world: &'w World, own: &'w Entry) -> Self {
+    /// `own_file` must have its references decoded.
+    pub(crate) fn new(index: &'w FileIndex, own_file: &'w IndexedFile) -> Self {
         Self {
-            lens: Lens::new(world, own),
-            memo: RefCell::default(),
-            modules: RefCell::default(),
+            view: TrackedView::new(index, own_file),
+            value_cache: RefCell::default(),
+            module_cache: RefCell::default(),
             depth: Cell::new(0),
             steps: Cell::new(0),
         }
     }
 
-    fn text(&self, name: Name) -> &'w str {
-        self.lens.world.names.text(name)
+    fn name_text(&self, name: NameId) -> &'w str {
+        self.view.index.names.text(name)
     }
 
-    fn word(&self, entry: &Entry, word: Word) -> &'w str {
-        self.text(entry.name(word))
+    fn string_text(&self, indexed: &IndexedFile, string: StringId) -> &'w str {
+        self.name_text(indexed.name_id(string))
     }
 
-    /// Runs a step unless the way has become too long.
-    fn step<T>(&self, otherwise: T, body: impl FnOnce() -> T) -> T {
-        if self.depth.get() >= MAX_DEPTH || self.steps.get() >= MAX_STEPS {
+    fn family(&self, file: FileId) -> LanguageFamily {
+        self.view.file(file).facts.lang.family()
+    }
+
+    fn def(&self, at: DefRef) -> &'w Definition {
+        self.view.file(at.file).facts.def(at.def)
+    }
+
+    /// Runs a step, or returns `otherwise` when the recursion budget is exhausted.
+    fn with_budget<T>(&self, otherwise: T, body: impl FnOnce() -> T) -> T {
+        if self.depth.get() >= MAX_RECURSION_DEPTH || self.steps.get() >= MAX_STEPS_PER_REFERENCE {
             return otherwise;
         }
         self.depth.set(self.depth.get() + 1);
         self.steps.set(self.steps.get() + 1);
-        let res = body();
+        let result = body();
         self.depth.set(self.depth.get() - 1);
-        res
+        result
     }
 
-    fn start_over(&self) {
+    /// Starts the budget of the next reference.
+    fn reset_steps(&self) {
         self.steps.set(0);
     }
+}
 
-    /// The module that an import names.
-    pub(crate) fn module(&self, file: FileId, module: Name) -> Option<Place> {
-        if let Some(known) = self.modules.borrow().get(&(file, module)) {
-            return known.clone();
-        }
-        let entry = self.lens.entry(file);
-        let text = self.text(module);
-        let family = entry.facts.lang.family();
-        let res = match family {
-            Family::Script => self.script_module(entry, text),
-            Family::Python => self.python_module(entry, text),
-            Family::Rust => self.rust_module(entry, text),
-            Family::Go => self.go_module(entry, text),
-            Family::Java | Family::CSharp | Family::Php => {
-                Some(Place::Space([family.ways().prefix, text].concat().into()))
-            }
-            Family::C => self.c_module(entry, text),
-            Family::Ruby => self.relative_module(entry, text),
-            Family::Manifest => None,
-        };
-        self.modules.borrow_mut().insert((file, module), res.clone());
-        res
+/// The module that an import path denotes; `None` if it is in the project but does not exist.
+pub(crate) fn resolve_module(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    path: NameId,
+) -> Option<ModuleRef> {
+    if let Some(cached) = resolver.module_cache.borrow().get(&(file, path)) {
+        return cached.clone();
     }
-
-    /// A name that the scopes of a file do not bind. `within` is the module inside the file.
-    fn free_name(&self, file: FileId, within: Option<u32>, name: Name, want: Want) -> Found {
-        match self.lens.entry(file).facts.lang.family() {
-            Family::Script | Family::Manifest => Found::Nothing,
-            Family::Python => self.python_name(file, name, want),
-            Family::Rust => self.rust_name(file, within, name, want),
-            Family::Go => self.go_name(file, name, want),
-            Family::Java | Family::CSharp | Family::Php => self.java_name(file, name, want),
-            Family::C => self.c_name(file, within, name, want),
-            Family::Ruby => self.ruby_name(file, name, want),
+    let indexed = resolver.view.file(file);
+    let text = resolver.name_text(path);
+    let family = indexed.facts.lang.family();
+    let module = match family {
+        LanguageFamily::EcmaScript => resolve_ecmascript_module(resolver, indexed, text),
+        LanguageFamily::Python => resolve_python_module(resolver, indexed, text),
+        LanguageFamily::Rust => resolve_rust_module(resolver, indexed, text),
+        LanguageFamily::Go => Some(resolve_go_module(resolver, indexed, text)),
+        // Whether the namespace exists shows when a name is looked up in it.
+        LanguageFamily::Java | LanguageFamily::CSharp | LanguageFamily::Php => {
+            Some(ModuleRef::Namespace([family.rules().namespace_prefix, text].concat().into()))
         }
+        LanguageFamily::C => Some(resolve_c_module(resolver, indexed, text)),
+        LanguageFamily::Ruby => Some(resolve_relative_path(resolver, indexed, text)),
+        LanguageFamily::Manifest => None,
+    };
+    resolver.module_cache.borrow_mut().insert((file, path), module.clone());
+    module
+}
+
+/// Looks up a name that no scope of the file binds. `module` is the module inside the file that the
+/// name occurs in.
+fn resolve_free_name(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    module: Option<DefId>,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    match resolver.family(file) {
+        // Every name of another module is imported explicitly.
+        LanguageFamily::EcmaScript | LanguageFamily::Manifest => LookupResult::NotFound,
+        LanguageFamily::Python => find_in_star_imports(resolver, file, name, query),
+        LanguageFamily::Rust => find_rust_name(resolver, file, module, name, query),
+        LanguageFamily::Go => find_go_name(resolver, file, name, query),
+        LanguageFamily::Java | LanguageFamily::CSharp | LanguageFamily::Php => {
+            find_java_name(resolver, file, name, query)
+        }
+        LanguageFamily::C => find_c_name(resolver, file, module, name, query),
+        LanguageFamily::Ruby => find_ruby_name(resolver, file, name, query),
     }
+}
 
-    /// A name of a module that was reached by a path.
-    fn module_member(&self, place: &Place, name: Name, want: Want) -> Found {
-        match place {
-            Place::External => Found::External,
-            Place::Space(space) => self.in_space(space, name, want, None),
-            Place::Folder(folder) => self.python_child(folder, name),
-            Place::Def(def) => self.inner_module_member(*def, name, want),
-            Place::File(file) => match self.lens.entry(*file).facts.lang.family() {
-                Family::Script => self.export_of(*file, name, want),
-                Family::Python => self.python_member(*file, name, want),
-                Family::Rust => self.rust_member(*file, None, name, want),
-                _ => self.top_of(*file, name, want),
-            },
+/// Looks up a name in a module from outside it.
+fn find_in_module(
+    resolver: &Resolver<'_>,
+    module: &ModuleRef,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    match module {
+        ModuleRef::External => LookupResult::External,
+        ModuleRef::Namespace(namespace) => {
+            find_in_namespace(resolver, namespace, name, query, None)
         }
+        ModuleRef::Folder(folder) => find_submodule(resolver, folder, name),
+        ModuleRef::Inline(def) => find_in_inline_module(resolver, *def, name, query),
+        ModuleRef::File(file) => match resolver.family(*file) {
+            LanguageFamily::EcmaScript => find_export(resolver, *file, name, query),
+            LanguageFamily::Python => find_in_python_module(resolver, *file, name, query),
+            LanguageFamily::Rust => find_in_rust_module(resolver, *file, None, name, query),
+            _ => find_at_top_level(resolver, *file, name, query),
+        },
     }
+}
 
-    fn inner_module_member(&self, def: crate::DefRef, name: Name, want: Want) -> Found {
-        let entry = self.lens.entry(def.file);
-        if entry.facts.lang.family() == Family::Rust {
-            return self.rust_member(def.file, Some(def.def), name, want);
-        }
-        let shared = match entry.facts.lang.family() {
-            Family::C => {
-                let space = self.c_space(def.file, Some(def.def));
-                self.in_space(&space, name, want, Some(def.file))
-            }
-            _ => Found::Nothing,
-        };
-        shared.or_else(|| match entry.member(Some(def.def), name, want) {
-            Some(it) => Found::def(def.file, it, How::Import),
-            None => Found::Nothing,
-        })
+/// Looks up a name in a module that is a block inside a file.
+fn find_in_inline_module(
+    resolver: &Resolver<'_>,
+    module: DefRef,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(module.file);
+    let family = indexed.facts.lang.family();
+    if family == LanguageFamily::Rust {
+        return find_in_rust_module(resolver, module.file, Some(module.def), name, query);
     }
+    // A C++ namespace is open: its blocks in other files count, too.
+    let in_namespace = if family == LanguageFamily::C {
+        let namespace = c_namespace_of(resolver, module.file, Some(module.def));
+        find_in_namespace(resolver, &namespace, name, query, Some(module.file))
+    } else {
+        LookupResult::NotFound
+    };
+    in_namespace.or_else(|| match indexed.best_def_named(Some(module.def), name, query) {
+        Some(it) => LookupResult::from_def(module.file, it, ResolutionKind::Import),
+        None => LookupResult::NotFound,
+    })
+}
 
-    fn top_of(&self, file: FileId, name: Name, want: Want) -> Found {
-        match self.lens.entry(file).member(None, name, want) {
-            Some(it) => Found::def(file, it, How::Import),
-            None => Found::Nothing,
-        }
+fn find_at_top_level(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    match resolver.view.file(file).best_def_named(None, name, query) {
+        Some(it) => LookupResult::from_def(file, it, ResolutionKind::Import),
+        None => LookupResult::NotFound,
     }
 }

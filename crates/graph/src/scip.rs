@@ -1,133 +1,147 @@
-//! Precise indexes of other tools, as far as they say who refers to whom.
+//! Parser of SCIP indexes (the code intelligence format of Sourcegraph): occurrences of symbols per
+//! file.
 //!
-//! SCIP is a protocol buffer; the few fields that matter are read by hand.
+//! SCIP is a protocol buffer. Only a few fields are needed, so they are read by hand instead of
+//! with generated code.
 
-use crate::facts::Reader;
+use model::codec::ByteReader;
+
+use crate::facts_builder::to_index;
 
 /// One file of a SCIP index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct ScipFile<'a> {
     pub path: String,
-    pub encoding: Encoding,
-    pub occurrences: Vec<Occurrence<'a>>,
+    pub encoding: ColumnEncoding,
+    pub occurrences: Vec<ScipOccurrence<'a>>,
 }
 
-/// In what the columns of a file count.
+/// Unit of the columns of a file.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Encoding {
+pub enum ColumnEncoding {
     Bytes,
-    /// What most tools count in, and those mean that do not say.
+    /// The default: most indexers count so, and among them those that leave the field out.
     #[default]
     Utf16,
-    /// Characters.
+    /// Unicode code points.
     Utf32,
 }
 
-impl Encoding {
-    /// A column in bytes; `None` if the line is not so long or it would cut a character.
-    pub(crate) fn bytes(self, line: &[u8], column: u32) -> Option<u32> {
+impl ColumnEncoding {
+    /// Converts a column to bytes; `None` if the line is shorter or the column is inside a
+    /// character.
+    pub(crate) fn to_byte_column(self, line: &[u8], column: u32) -> Option<u32> {
         let wanted = column as usize;
+        // In ASCII all units are the same, and nearly all lines are ASCII.
         if self == Self::Bytes || line.is_ascii() {
             return (wanted <= line.len()).then_some(column);
         }
         let text = std::str::from_utf8(line).ok()?;
-        let mut at = 0;
-        for (i, it) in text.char_indices() {
-            if at >= wanted {
-                return (at == wanted).then(|| crate::sketch::index(i));
+        let mut units = 0;
+        for (offset, char) in text.char_indices() {
+            if units >= wanted {
+                return (units == wanted).then(|| to_index(offset));
             }
-            at += if self == Self::Utf16 { it.len_utf16() } else { 1 };
+            units += if self == Self::Utf16 { char.len_utf16() } else { 1 };
         }
-        (at == wanted).then(|| crate::sketch::index(text.len()))
+        (units == wanted).then(|| to_index(text.len()))
     }
 }
 
-/// A symbol at a place.
+/// An occurrence of a symbol. Lines and columns count from 0.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Occurrence<'a> {
+pub struct ScipOccurrence<'a> {
     pub line: u32,
     pub column: u32,
-    /// Where it ends on that line; nothing if it ends on another.
+    /// Column of its end; `None` if it ends on another line.
     pub end: Option<u32>,
     pub symbol: &'a str,
     pub is_definition: bool,
 }
 
-/// Reads an index; `None` if the bytes are none.
-pub fn read_scip(bytes: &[u8]) -> Option<Vec<ScipFile<'_>>> {
-    let mut res = Vec::new();
-    fields(bytes, |number, field| {
-        if let (2, Field::Bytes(it)) = (number, field) {
-            res.push(document(it)?);
+/// Parses an index; `None` if the bytes are not a protocol buffer of that shape.
+pub fn parse_scip(bytes: &[u8]) -> Option<Vec<ScipFile<'_>>> {
+    let mut files = Vec::new();
+    for_each_field(bytes, |number, field| {
+        // Field 1 is metadata, 3 the external symbols.
+        if let (2, ProtobufField::Bytes(bytes)) = (number, field) {
+            files.push(parse_document(bytes)?);
         }
         Some(())
     })?;
-    Some(res)
+    Some(files)
 }
 
-fn document(bytes: &[u8]) -> Option<ScipFile<'_>> {
-    let mut res = ScipFile::default();
-    fields(bytes, |number, field| {
+fn parse_document(bytes: &[u8]) -> Option<ScipFile<'_>> {
+    let mut file = ScipFile::default();
+    for_each_field(bytes, |number, field| {
         match (number, field) {
-            (1, Field::Bytes(it)) => res.path = String::from_utf8(it.to_vec()).ok()?,
-            (2, Field::Bytes(it)) => res.occurrences.push(occurrence(it)?),
-            (6, Field::Number(1)) => res.encoding = Encoding::Bytes,
-            (6, Field::Number(3)) => res.encoding = Encoding::Utf32,
+            (1, ProtobufField::Bytes(bytes)) => {
+                file.path = String::from_utf8(bytes.to_vec()).ok()?;
+            }
+            (2, ProtobufField::Bytes(bytes)) => file.occurrences.push(parse_occurrence(bytes)?),
+            // `position_encoding`: 1 UTF-8, 2 UTF-16, 3 UTF-32.
+            (6, ProtobufField::Integer(1)) => file.encoding = ColumnEncoding::Bytes,
+            (6, ProtobufField::Integer(3)) => file.encoding = ColumnEncoding::Utf32,
             _ => {}
         }
         Some(())
     })?;
-    Some(res)
+    Some(file)
 }
 
-fn occurrence(bytes: &[u8]) -> Option<Occurrence<'_>> {
-    let mut res = Occurrence::default();
-    fields(bytes, |number, field| {
+fn parse_occurrence(bytes: &[u8]) -> Option<ScipOccurrence<'_>> {
+    let mut occurrence = ScipOccurrence::default();
+    for_each_field(bytes, |number, field| {
         match (number, field) {
-            (1, Field::Bytes(it)) => {
-                let mut range = Reader(it);
-                (res.line, res.column) = (range.small()?, range.small()?);
-                let third = range.small();
-                res.end = match range.small() {
-                    Some(end) => third.filter(|it| *it == res.line).map(|_| end),
+            (1, ProtobufField::Bytes(bytes)) => {
+                // Three numbers: line, start, end. Four: line, start, end line, end.
+                let mut range = ByteReader::new(bytes);
+                (occurrence.line, occurrence.column) = (range.read_u32()?, range.read_u32()?);
+                let third = range.read_u32();
+                occurrence.end = match range.read_u32() {
+                    Some(end) => third.filter(|it| *it == occurrence.line).map(|_| end),
                     None => third,
                 };
             }
-            (2, Field::Bytes(it)) => res.symbol = std::str::from_utf8(it).ok()?,
-            (3, Field::Number(it)) => res.is_definition = it & 1 == 1,
+            (2, ProtobufField::Bytes(bytes)) => {
+                occurrence.symbol = std::str::from_utf8(bytes).ok()?;
+            }
+            // Bit 0 of `symbol_roles` marks a definition.
+            (3, ProtobufField::Integer(roles)) => occurrence.is_definition = roles & 1 == 1,
             _ => {}
         }
         Some(())
     })?;
-    Some(res)
+    Some(occurrence)
 }
 
-enum Field<'a> {
-    Number(u64),
+/// Value of a field, by wire type.
+enum ProtobufField<'a> {
+    Integer(u64),
     Bytes(&'a [u8]),
 }
 
-fn fields<'a>(bytes: &'a [u8], mut found: impl FnMut(u64, Field<'a>) -> Option<()>) -> Option<()> {
-    let mut from = Reader(bytes);
-    while !from.0.is_empty() {
-        let tag = from.number()?;
+/// Calls `visit` with the number and value of each field of a message.
+fn for_each_field<'a>(
+    bytes: &'a [u8],
+    mut visit: impl FnMut(u64, ProtobufField<'a>) -> Option<()>,
+) -> Option<()> {
+    let mut reader = ByteReader::new(bytes);
+    while !reader.is_empty() {
+        // The lowest three bits of a tag are the wire type, the rest is the field number.
+        let tag = reader.read_varint()?;
         let field = match tag & 7 {
-            0 => Field::Number(from.number()?),
-            1 => Field::Number(from.whole()?),
+            0 => ProtobufField::Integer(reader.read_varint()?),
+            1 => ProtobufField::Integer(reader.read_fixed_u64()?),
             2 => {
-                let len = from.size()?;
-                let (it, rest) = from.0.split_at_checked(len)?;
-                from.0 = rest;
-                Field::Bytes(it)
+                let len = reader.read_len()?;
+                ProtobufField::Bytes(reader.read_bytes(len)?)
             }
-            5 => {
-                let (it, rest) = from.0.split_first_chunk::<4>()?;
-                from.0 = rest;
-                Field::Number(u64::from(u32::from_le_bytes(*it)))
-            }
+            5 => ProtobufField::Integer(u64::from(reader.read_fixed_u32()?)),
             _ => return None,
         };
-        found(tag >> 3, field)?;
+        visit(tag >> 3, field)?;
     }
     Some(())
 }

@@ -4,7 +4,7 @@
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-use waylore_infer::{Embedder, MODEL_ID};
+use waylore_infer::{BuiltInEmbedder, MODEL_ID};
 
 /// Twelve tokens or so, as questions are.
 const QUESTIONS: &[&str] = &[
@@ -25,11 +25,11 @@ const NOTES: &[&str] = &[
 const PATIENCE: Duration = Duration::from_secs(2);
 
 fn main() {
-    let embedder = Embedder::with_threads(NonZero::<usize>::MIN);
+    let embedder = BuiltInEmbedder::with_threads(NonZero::<usize>::MIN);
     println!("{MODEL_ID}");
     println!("before loading          {}", resident());
     let start = Instant::now();
-    embedder.warm();
+    embedder.load_now();
     println!("load                    {:.1} ms", start.elapsed().as_secs_f64() * 1e3);
     println!("loaded                  {}", resident());
     measure(&embedder, "12 tokens, batch 1 ", QUESTIONS, 1);
@@ -43,7 +43,7 @@ fn main() {
     println!("released                {}", resident());
 }
 
-fn measure(embedder: &Embedder, name: &str, texts: &[&str], batch: usize) {
+fn measure(embedder: &BuiltInEmbedder, name: &str, texts: &[&str], batch: usize) {
     let (start, busy) = (Instant::now(), busy_ms());
     let mut times = Vec::new();
     while start.elapsed() < PATIENCE {

@@ -1,4 +1,4 @@
-//! Spreads texts over threads, in loads that are worth a thread's while.
+//! Distributes texts over threads in loads of a useful size.
 //!
 //! Texts are not sorted by length: nothing is padded, so neighbours of different lengths cost nothing.
 
@@ -6,47 +6,51 @@ use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
-use crate::encoder::{Desk, Encoder};
+use crate::encoder::{EncoderScratch, TransformerEncoder};
 
-/// Tokens that go through the network together, unless one text alone has more.
-const LOAD: usize = 128;
+/// Tokens encoded together, unless a single text has more.
+const TOKENS_PER_LOAD: usize = 128;
 
-/// How many threads work at this moment, over all callers. It bounds the memory that desks take.
+/// Counts working threads over all callers, which bounds the memory of scratch buffers.
 #[derive(Debug)]
-pub(crate) struct Places {
+pub(crate) struct ThreadPermits {
     pub(crate) limit: usize,
     pub(crate) taken: AtomicUsize,
 }
 
-/// A seat that is given back when dropped.
-struct Seat<'a>(&'a Places);
+/// A permit that is returned on drop.
+struct ThreadPermit<'a>(&'a ThreadPermits);
 
-impl Places {
-    /// A caller works with its own thread in any case: waiting for others could only be slower.
-    fn insist(&self) -> Seat<'_> {
+impl ThreadPermits {
+    /// The caller always works on its own thread; waiting for others could only be slower.
+    fn acquire_always(&self) -> ThreadPermit<'_> {
         self.taken.fetch_add(1, Ordering::Relaxed);
-        Seat(self)
+        ThreadPermit(self)
     }
 
-    fn ask(&self) -> Option<Seat<'_>> {
+    fn try_acquire(&self) -> Option<ThreadPermit<'_>> {
         let more = |taken| (taken < self.limit).then_some(taken + 1);
         let asked = self.taken.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
-        asked.is_ok().then(|| Seat(self))
+        asked.is_ok().then(|| ThreadPermit(self))
     }
 }
 
-impl Drop for Seat<'_> {
+impl Drop for ThreadPermit<'_> {
     fn drop(&mut self) {
         self.0.taken.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
 /// The vectors of all texts, in their order.
-pub(crate) fn encode(encoder: &Encoder, places: &Places, texts: &[Vec<u16>]) -> Vec<Vec<f32>> {
-    let loads = loads(texts);
+pub(crate) fn encode_batch(
+    encoder: &TransformerEncoder,
+    places: &ThreadPermits,
+    texts: &[Vec<u16>],
+) -> Vec<Vec<f32>> {
+    let loads = split_loads(texts);
     let next = AtomicUsize::new(0);
-    let work = |seat: Seat<'_>| {
-        let mut desk = Desk::default();
+    let work = |seat: ThreadPermit<'_>| {
+        let mut desk = EncoderScratch::default();
         let mut acc = Vec::new();
         while let Some(load) = loads.get(next.fetch_add(1, Ordering::Relaxed)) {
             let texts: Vec<&[u16]> = texts[load.clone()].iter().map(Vec::as_slice).collect();
@@ -56,8 +60,8 @@ pub(crate) fn encode(encoder: &Encoder, places: &Places, texts: &[Vec<u16>]) -> 
         acc
     };
     let mut done = thread::scope(|scope| {
-        let own = places.insist();
-        let seats = (1..loads.len()).map_while(|_| places.ask());
+        let own = places.acquire_always();
+        let seats = (1..loads.len()).map_while(|_| places.try_acquire());
         let others: Vec<_> = seats.map(|it| scope.spawn(|| work(it))).collect();
         let mut acc = work(own);
         for it in others {
@@ -69,11 +73,11 @@ pub(crate) fn encode(encoder: &Encoder, places: &Places, texts: &[Vec<u16>]) -> 
     done.into_iter().flat_map(|(_, vectors)| vectors).collect()
 }
 
-fn loads(texts: &[Vec<u16>]) -> Vec<Range<usize>> {
+fn split_loads(texts: &[Vec<u16>]) -> Vec<Range<usize>> {
     let mut acc = Vec::new();
     let (mut start, mut n_tokens) = (0, 0);
     for (i, text) in texts.iter().enumerate() {
-        if i > start && n_tokens + text.len() > LOAD {
+        if i > start && n_tokens + text.len() > TOKENS_PER_LOAD {
             acc.push(start..i);
             (start, n_tokens) = (i, 0);
         }
@@ -92,7 +96,7 @@ mod tests {
 
     fn check(lengths: &[usize], expect: Expect) {
         let texts: Vec<Vec<u16>> = lengths.iter().map(|it| vec![0; *it]).collect();
-        expect.assert_eq(&format!("{:?}", loads(&texts)));
+        expect.assert_eq(&format!("{:?}", split_loads(&texts)));
     }
 
     #[test]
@@ -105,12 +109,12 @@ mod tests {
 
     #[test]
     fn seats_are_limited_and_given_back() {
-        let places = Places { limit: 2, taken: AtomicUsize::new(0) };
-        let own = places.insist();
-        let other = places.ask();
+        let places = ThreadPermits { limit: 2, taken: AtomicUsize::new(0) };
+        let own = places.acquire_always();
+        let other = places.try_acquire();
         assert!(other.is_some());
-        assert!(places.ask().is_none());
-        let third = places.insist();
+        assert!(places.try_acquire().is_none());
+        let third = places.acquire_always();
         drop((own, other, third));
         assert_eq!(places.taken.into_inner(), 0);
     }

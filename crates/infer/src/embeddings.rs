@@ -14,21 +14,21 @@ use std::time::Duration;
 
 use model::closed;
 
-use crate::embedder::Embedder;
+use crate::embedder::BuiltInEmbedder;
 use crate::error::Error;
-use crate::http::Endpoint;
+use crate::http::ProviderEndpoint;
 use crate::{DIMS, MODEL_ID};
 
-pub use probe::Probe;
-use remote::Remote;
+pub use probe::EmbeddingProbe;
+use remote::RemoteEmbeddings;
 
 closed! {
-    /// Whose interface a provider of vectors speaks.
+    /// API of an embedding provider.
     pub enum EmbeddingApi: "embedding provider" {
         Ollama = "ollama",
         /// OpenAI itself. Not `Compatible`: it takes larger requests.
         OpenAi = "openai",
-        /// TEI, llama.cpp, LM Studio and others that speak as OpenAI does.
+        /// TEI, llama.cpp, LM Studio and others with the API of OpenAI.
         Compatible = "compatible",
         /// Nearly as OpenAI, with other names for two fields and a refusal of the usual ones.
         Voyage = "voyage",
@@ -38,9 +38,9 @@ closed! {
 #[derive(Clone, Debug)]
 pub struct EmbeddingConfig {
     pub api: EmbeddingApi,
-    pub endpoint: Endpoint,
+    pub endpoint: ProviderEndpoint,
     pub model: String,
-    /// Asked of the provider and checked; without it, whatever the model has.
+    /// Requested dimensions, checked; the model's own if absent.
     pub dims: Option<usize>,
 }
 
@@ -48,39 +48,40 @@ pub struct EmbeddingConfig {
 ///
 /// Calls compute or wait for a server, so async callers move them off their runtime.
 #[derive(Clone)]
-pub enum Embeddings {
-    BuiltIn(Embedder),
-    Provider(Provider),
+pub enum EmbeddingModel {
+    BuiltIn(BuiltInEmbedder),
+    Provider(EmbeddingProvider),
 }
 
 /// A provider that answered once and whose model is known.
 #[derive(Clone, Debug)]
-pub struct Provider(Arc<Remote>);
+pub struct EmbeddingProvider(Arc<RemoteEmbeddings>);
 
-impl Embeddings {
+impl EmbeddingModel {
     /// Asks the provider what the model is, so it may take seconds; texts are sent only to learn
     /// the length of vectors where nothing else says it, and then they are ours.
     pub fn open(config: &EmbeddingConfig) -> Result<Self, Error> {
         Self::open_within(config, Duration::MAX)
     }
 
-    /// As `open`, for somebody who waits: learning the length of vectors takes no longer than this.
+    /// Like `open` with a time limit for measuring the dimensions.
     pub fn open_within(config: &EmbeddingConfig, patience: Duration) -> Result<Self, Error> {
-        Remote::open(config, patience).map(|it| Self::Provider(Provider(Arc::new(it))))
+        RemoteEmbeddings::open(config, patience)
+            .map(|it| Self::Provider(EmbeddingProvider(Arc::new(it))))
     }
 
     /// Vectors with different ids are never compared.
     pub fn id(&self) -> &str {
         match self {
             Self::BuiltIn(_) => MODEL_ID,
-            Self::Provider(Provider(it)) => &it.id,
+            Self::Provider(EmbeddingProvider(it)) => &it.id,
         }
     }
 
     pub fn dims(&self) -> usize {
         match self {
             Self::BuiltIn(_) => DIMS,
-            Self::Provider(Provider(it)) => it.dims,
+            Self::Provider(EmbeddingProvider(it)) => it.dims,
         }
     }
 
@@ -92,7 +93,7 @@ impl Embeddings {
         self.embed_documents_within(texts, Duration::MAX)
     }
 
-    /// As `embed_documents`, for somebody who waits: no request takes longer than this.
+    /// Like `embed_documents` with a time limit per request.
     pub fn embed_documents_within(
         &self,
         texts: &[&str],
@@ -100,7 +101,7 @@ impl Embeddings {
     ) -> Result<Vec<Vec<f32>>, Error> {
         match self {
             Self::BuiltIn(it) => Ok(it.embed(texts)),
-            Self::Provider(Provider(it)) => it.documents(texts, patience),
+            Self::Provider(EmbeddingProvider(it)) => it.embed_documents(texts, patience),
         }
     }
 
@@ -108,15 +109,15 @@ impl Embeddings {
     pub fn embed_query(&self, text: &str, deadline: Duration) -> Result<Vec<f32>, Error> {
         match self {
             Self::BuiltIn(it) => Ok(it.embed_one(text)),
-            Self::Provider(Provider(it)) => it.query(text, deadline),
+            Self::Provider(EmbeddingProvider(it)) => it.embed_query(text, deadline),
         }
     }
 
     /// A live test: is it there, is it the same model, is it quick, does it know what belongs together?
-    pub fn probe(&self) -> Result<Probe, Error> {
-        if let Self::Provider(Provider(it)) = self {
+    pub fn probe(&self) -> Result<EmbeddingProbe, Error> {
+        if let Self::Provider(EmbeddingProvider(it)) = self {
             it.check_unchanged()?;
         }
-        probe::probe(self)
+        probe::probe_embeddings(self)
     }
 }

@@ -1,73 +1,73 @@
-//! The network: a table of token vectors and six layers of attention and two linear steps.
+//! The transformer encoder: token embeddings and six layers of attention and feed-forward.
 //!
 //! Several texts go through together, their tokens one after another without padding: linear
 //! layers see rows, and only attention knows where a text ends.
 
-use crate::attention::{self, QKV};
-use crate::linear::Linear;
-use crate::maths::{self, Norm, Quantised};
-use crate::pack::{Matrix, Reader};
-use crate::simd::{self, Level};
+use crate::attention::{self, QKV_WIDTH};
+use crate::linear::LinearLayer;
+use crate::math::{self, LayerNorm, QuantizedRows};
+use crate::simd::{self, CpuLevel};
+use crate::weights::{WeightMatrix, WeightReader};
 use crate::{DIMS, MAX_TOKENS};
 
 const N_LAYERS: usize = 6;
 /// The width between the two linear steps of a layer.
-const WIDE: usize = 4 * DIMS;
+const FEED_FORWARD_WIDTH: usize = 4 * DIMS;
 const N_TOKENS: usize = 50_265;
 /// Two positions are kept for marks that texts here do not have.
 const FIRST_POSITION: usize = 2;
 /// Rows that pass the linear steps together: enough to use each weight often, few enough to stay in the cache.
-const ROWS: usize = 24;
+const ROWS_PER_BLOCK: usize = 24;
 
-pub(crate) struct Encoder {
-    level: Level,
+pub(crate) struct TransformerEncoder {
+    level: CpuLevel,
     /// Stays in the program's own bytes: it is most of the model, and a text needs a few rows of it.
-    words: Matrix,
+    words: WeightMatrix,
     positions: Vec<f32>,
-    norm: Norm,
-    layers: Vec<Layer>,
+    norm: LayerNorm,
+    layers: Vec<TransformerLayer>,
 }
 
-struct Layer {
-    qkv: Linear,
-    mixed: Linear,
-    mixed_norm: Norm,
-    widen: Linear,
-    narrow: Linear,
-    narrow_norm: Norm,
+struct TransformerLayer {
+    qkv: LinearLayer,
+    mixed: LinearLayer,
+    mixed_norm: LayerNorm,
+    widen: LinearLayer,
+    narrow: LinearLayer,
+    narrow_norm: LayerNorm,
 }
 
-/// What one thread needs while it works: less than ten kilobytes per token.
+/// Scratch buffers of one thread: less than ten kilobytes per token.
 #[derive(Default)]
-pub(crate) struct Desk {
+pub(crate) struct EncoderScratch {
     rows: Vec<f32>,
     qkv: Vec<f32>,
     context: Vec<f32>,
     wide: Vec<f32>,
     narrow: Vec<f32>,
-    inputs: Quantised,
-    attention: attention::Desk,
+    inputs: QuantizedRows,
+    attention: attention::AttentionScratch,
 }
 
-impl Encoder {
-    pub(crate) fn load(level: Level) -> Self {
-        let mut reader = Reader::new();
-        let words = reader.matrix(N_TOKENS, DIMS);
-        let mut positions = reader.floats((FIRST_POSITION + MAX_TOKENS) * DIMS);
+impl TransformerEncoder {
+    pub(crate) fn load(level: CpuLevel) -> Self {
+        let mut reader = WeightReader::new();
+        let words = reader.read_matrix(N_TOKENS, DIMS);
+        let mut positions = reader.read_floats((FIRST_POSITION + MAX_TOKENS) * DIMS);
         positions.drain(..FIRST_POSITION * DIMS);
         // Every token is of the first of two types, so its vector belongs to every position.
-        let types = reader.floats(2 * DIMS);
+        let types = reader.read_floats(2 * DIMS);
         for row in positions.as_chunks_mut::<DIMS>().0 {
-            add(row, &types[..DIMS]);
+            add_rows(row, &types[..DIMS]);
         }
-        let norm = norm(&mut reader);
-        let layers = (0..N_LAYERS).map(|_| Layer::load(&mut reader)).collect();
+        let norm = read_norm(&mut reader);
+        let layers = (0..N_LAYERS).map(|_| TransformerLayer::load(&mut reader)).collect();
         assert!(reader.is_done(), "the pack holds these tensors and no more");
         Self { level, words, positions, norm, layers }
     }
 
     /// One vector of length one per text; a text is at least one token and at most `MAX_TOKENS`.
-    pub(crate) fn encode(&self, desk: &mut Desk, texts: &[&[u16]]) -> Vec<Vec<f32>> {
+    pub(crate) fn encode(&self, desk: &mut EncoderScratch, texts: &[&[u16]]) -> Vec<Vec<f32>> {
         self.look_up(&mut desk.rows, texts);
         simd::layer_norm(self.level, &mut desk.rows, &self.norm);
         for (i, layer) in self.layers.iter().enumerate() {
@@ -77,11 +77,11 @@ impl Encoder {
             if firsts_only {
                 keep_firsts(&mut desk.rows, texts);
             }
-            layer.think(desk, self.level);
+            layer.apply_feed_forward(desk, self.level);
         }
         let unit = |row: &[f32; DIMS]| {
             let mut res = row.to_vec();
-            maths::unit(&mut res);
+            math::normalize(&mut res);
             res
         };
         desk.rows.as_chunks::<DIMS>().0.iter().map(unit).collect()
@@ -100,21 +100,27 @@ impl Encoder {
     }
 }
 
-impl Layer {
-    fn load(reader: &mut Reader) -> Self {
+impl TransformerLayer {
+    fn load(reader: &mut WeightReader) -> Self {
         Self {
-            qkv: linear(reader, QKV, DIMS),
-            mixed: linear(reader, DIMS, DIMS),
-            mixed_norm: norm(reader),
-            widen: linear(reader, WIDE, DIMS),
-            narrow: linear(reader, DIMS, WIDE),
-            narrow_norm: norm(reader),
+            qkv: read_linear(reader, QKV_WIDTH, DIMS),
+            mixed: read_linear(reader, DIMS, DIMS),
+            mixed_norm: read_norm(reader),
+            widen: read_linear(reader, FEED_FORWARD_WIDTH, DIMS),
+            narrow: read_linear(reader, DIMS, FEED_FORWARD_WIDTH),
+            narrow_norm: read_norm(reader),
         }
     }
 
-    /// Fills the desk's context from its rows.
-    fn attend(&self, desk: &mut Desk, level: Level, texts: &[&[u16]], firsts_only: bool) {
-        desk.qkv.resize(desk.rows.len() / DIMS * QKV, 0.0);
+    /// Computes attention over the rows into the context buffer.
+    fn attend(
+        &self,
+        desk: &mut EncoderScratch,
+        level: CpuLevel,
+        texts: &[&[u16]],
+        firsts_only: bool,
+    ) {
+        desk.qkv.resize(desk.rows.len() / DIMS * QKV_WIDTH, 0.0);
         simd::quantise(level, &mut desk.inputs, &desk.rows, DIMS);
         self.qkv.apply(&mut desk.qkv, level, &desk.inputs);
 
@@ -122,43 +128,45 @@ impl Layer {
         desk.context.resize(texts.iter().map(|it| answers(it)).sum::<usize>() * DIMS, 0.0);
         let (mut qkv, mut context) = (&desk.qkv[..], &mut desk.context[..]);
         for text in texts {
-            let (this, rest) = qkv.split_at(text.len() * QKV);
+            let (this, rest) = qkv.split_at(text.len() * QKV_WIDTH);
             let (acc, later) = context.split_at_mut(answers(text) * DIMS);
             simd::attend(level, acc, &mut desk.attention, this);
             (qkv, context) = (rest, later);
         }
     }
 
-    /// Adds to every row what its context says, and what it makes of that.
-    fn think(&self, desk: &mut Desk, level: Level) {
-        let Desk { rows, context, wide, narrow, inputs, .. } = desk;
-        for (rows, context) in rows.chunks_mut(ROWS * DIMS).zip(context.chunks(ROWS * DIMS)) {
+    /// Applies the attention output and the feed-forward network, each with residual and layer norm.
+    fn apply_feed_forward(&self, desk: &mut EncoderScratch, level: CpuLevel) {
+        let EncoderScratch { rows, context, wide, narrow, inputs, .. } = desk;
+        for (rows, context) in
+            rows.chunks_mut(ROWS_PER_BLOCK * DIMS).zip(context.chunks(ROWS_PER_BLOCK * DIMS))
+        {
             narrow.resize(rows.len(), 0.0);
-            wide.resize(rows.len() / DIMS * WIDE, 0.0);
+            wide.resize(rows.len() / DIMS * FEED_FORWARD_WIDTH, 0.0);
 
             simd::quantise(level, inputs, context, DIMS);
             self.mixed.apply(narrow, level, inputs);
-            add(rows, narrow);
+            add_rows(rows, narrow);
             simd::layer_norm(level, rows, &self.mixed_norm);
 
             simd::quantise(level, inputs, rows, DIMS);
             self.widen.apply(wide, level, inputs);
             simd::gelu(level, wide);
-            simd::quantise(level, inputs, wide, WIDE);
+            simd::quantise(level, inputs, wide, FEED_FORWARD_WIDTH);
             self.narrow.apply(narrow, level, inputs);
-            add(rows, narrow);
+            add_rows(rows, narrow);
             simd::layer_norm(level, rows, &self.narrow_norm);
         }
     }
 }
 
-fn linear(reader: &mut Reader, outputs: usize, inputs: usize) -> Linear {
-    let matrix = reader.matrix(outputs, inputs);
-    Linear::new(&matrix, reader.floats(outputs))
+fn read_linear(reader: &mut WeightReader, outputs: usize, inputs: usize) -> LinearLayer {
+    let matrix = reader.read_matrix(outputs, inputs);
+    LinearLayer::new(&matrix, reader.read_floats(outputs))
 }
 
-fn norm(reader: &mut Reader) -> Norm {
-    Norm { weight: reader.floats(DIMS), bias: reader.floats(DIMS) }
+fn read_norm(reader: &mut WeightReader) -> LayerNorm {
+    LayerNorm { weight: reader.read_floats(DIMS), bias: reader.read_floats(DIMS) }
 }
 
 fn keep_firsts(rows: &mut Vec<f32>, texts: &[&[u16]]) {
@@ -170,7 +178,7 @@ fn keep_firsts(rows: &mut Vec<f32>, texts: &[&[u16]]) {
     rows.truncate(texts.len() * DIMS);
 }
 
-fn add(acc: &mut [f32], other: &[f32]) {
+fn add_rows(acc: &mut [f32], other: &[f32]) {
     for (acc, it) in acc.iter_mut().zip(other) {
         *acc += it;
     }
@@ -198,9 +206,9 @@ mod tests {
         .to_vec()
     }
 
-    fn encode(level: Level, texts: &[Vec<u16>]) -> Vec<Vec<f32>> {
+    fn encode(level: CpuLevel, texts: &[Vec<u16>]) -> Vec<Vec<f32>> {
         let texts: Vec<&[u16]> = texts.iter().map(Vec::as_slice).collect();
-        Encoder::load(level).encode(&mut Desk::default(), &texts)
+        TransformerEncoder::load(level).encode(&mut EncoderScratch::default(), &texts)
     }
 
     #[test]
@@ -209,8 +217,8 @@ mod tests {
         let bits = |level| -> Vec<u32> {
             encode(level, &texts).iter().flatten().map(|it| it.to_bits()).collect()
         };
-        let plain = bits(Level::available()[0]);
-        for level in Level::available() {
+        let plain = bits(CpuLevel::detect_available()[0]);
+        for level in CpuLevel::detect_available() {
             assert!(bits(level) == plain, "{level:?} differs from the plain form");
         }
     }
@@ -218,7 +226,7 @@ mod tests {
     #[test]
     fn vectors_are_those_of_the_textbook() {
         let texts = texts();
-        for (vector, tokens) in encode(Level::best(), &texts).iter().zip(&texts) {
+        for (vector, tokens) in encode(CpuLevel::detect_best(), &texts).iter().zip(&texts) {
             let wanted = reference::embed(tokens);
             let pairs = || vector.iter().map(|it| f64::from(*it)).zip(&wanted);
             let cosine: f64 = pairs().map(|(a, b)| a * b).sum();

@@ -1,17 +1,17 @@
-//! What can go wrong with a provider, shaped by what the caller can do next.
+//! Errors of providers, grouped by what the caller can do next.
 //!
-//! No variant holds a key, and what a server said is one short line without one.
+//! No variant contains a key; server messages are cleaned to one short line.
 
 use std::time::Duration;
 
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Error {
-    /// Refused before anything was sent.
+    /// Rejected before sending.
     #[error("{what}")]
     Config { what: String },
     #[error("`{host}` cannot be reached: {why}")]
     Unreachable { host: String, why: String },
-    /// Not `Unreachable`: somebody answers, and may not be who was asked for.
+    /// Unlike `Unreachable`, a server answers, but its identity is not verified.
     #[error("`{host}` is not trusted: {why}; add its authority to the system's certificates")]
     Untrusted { host: String, why: String },
     #[error("`{host}` did not answer within {} ms", within.as_millis())]
@@ -28,21 +28,21 @@ pub enum Error {
         "`{host}` has no such model or path: {said}; check the name of the model and the address"
     )]
     Missing { host: String, said: String },
-    /// After the retries, or at once when the server wants more patience than anybody has here.
+    /// After the retries, or at once if the server requests too long a wait.
     #[error("`{host}` wants fewer requests: {said}; try again later")]
     Busy { host: String, said: String, after: Option<Duration> },
     #[error("`{host}` answered {status}: {said}")]
     Refused { host: String, status: u16, said: String },
     #[error("`{host}` gave an answer that cannot be used: {flaw}")]
-    Answer { host: String, flaw: Flaw },
+    Answer { host: String, flaw: ResponseFlaw },
     /// The name is the same and the weights are not, so vectors before and after do not compare.
     #[error("the model is now `{now}` instead of `{was}`; open it again and embed everything anew")]
     Changed { was: String, now: String },
 }
 
-/// What is wrong with an answer. Nothing of such an answer is used.
+/// Flaws of a response. No part of such a response is used.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum Flaw {
+pub enum ResponseFlaw {
     #[error("it is not HTTP ({0}); check host and port")]
     NotHttp(String),
     #[error("it is a web page; check the address, and whether a proxy stands in between")]
@@ -80,12 +80,12 @@ pub enum Flaw {
 }
 
 impl Error {
-    /// Whether the same call may well succeed later, with nothing changed.
+    /// True if the same call may succeed later.
     pub const fn is_temporary(&self) -> bool {
         match self {
             Self::Unreachable { .. } | Self::Slow { .. } | Self::Busy { .. } => true,
             Self::Refused { status, .. } => may_pass(*status),
-            Self::Answer { flaw, .. } => matches!(flaw, Flaw::Truncated),
+            Self::Answer { flaw, .. } => matches!(flaw, ResponseFlaw::Truncated),
             Self::Config { .. }
             | Self::Untrusted { .. }
             | Self::Redirected { .. }
@@ -95,13 +95,12 @@ impl Error {
         }
     }
 
-    pub(crate) fn config(what: impl Into<String>) -> Self {
+    pub(crate) fn bad_config(what: impl Into<String>) -> Self {
         Self::Config { what: what.into() }
     }
 }
 
-/// Whether a server that answers with this status may answer otherwise later. One that says it does
-/// not know how (501, 505) will not learn it.
+/// True if the status is temporary. 501 and 505 are permanent.
 pub(crate) const fn may_pass(status: u16) -> bool {
     matches!(status, 429 | 500 | 502..=504 | 506..)
 }

@@ -1,6 +1,6 @@
-//! Text from a language model somewhere else: one question, one answer, no conversation.
+//! Text generation by a remote language model: one prompt, one completion.
 //!
-//! It knows nothing of what the text is for, keeps nothing, and offers the model no tools.
+//! It has no state and offers the model no tools.
 
 mod probe;
 mod wire;
@@ -9,19 +9,21 @@ use std::time::Duration;
 
 use model::closed;
 
-use crate::error::{Error, Flaw};
-use crate::http::{Auth, Call, Client, Deadline, Endpoint};
+use crate::error::{Error, ResponseFlaw};
+use crate::http::{
+    AuthScheme, CallDeadline, CallKind, ProviderClient, ProviderEndpoint, flawed_response,
+};
 use crate::text;
 
 pub use probe::TextProbe;
 
 closed! {
-    /// Whose interface a text provider speaks.
+    /// API of a text provider.
     pub enum TextApi: "text provider" {
         Ollama = "ollama",
         /// OpenAI itself. Not `Compatible`: its models want another name for the limit of tokens.
         OpenAi = "openai",
-        /// llama.cpp, vLLM, LM Studio and others that speak as OpenAI does.
+        /// llama.cpp, vLLM, LM Studio and others with the API of OpenAI.
         Compatible = "compatible",
         Anthropic = "anthropic",
     }
@@ -30,13 +32,13 @@ closed! {
 #[derive(Clone, Debug)]
 pub struct TextConfig {
     pub api: TextApi,
-    pub endpoint: Endpoint,
+    pub endpoint: ProviderEndpoint,
     pub model: String,
 }
 
-/// What a model is asked.
+/// A prompt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Prompt<'a> {
+pub struct TextPrompt<'a> {
     /// May be empty.
     pub system: &'a str,
     pub user: &'a str,
@@ -47,42 +49,46 @@ pub struct Prompt<'a> {
 /// Clones are cheap and share connections. Calls wait for a server, so async callers move them off
 /// their runtime.
 #[derive(Clone, Debug)]
-pub struct Generator {
-    client: Client,
+pub struct TextGenerator {
+    client: ProviderClient,
     api: TextApi,
     model: String,
 }
 
-impl Generator {
+impl TextGenerator {
     /// Sends nothing yet.
     pub fn new(config: &TextConfig) -> Result<Self, Error> {
         text::check_model(&config.model)?;
         let auth = match config.api {
-            TextApi::Anthropic => Auth::Anthropic,
-            TextApi::Ollama | TextApi::OpenAi | TextApi::Compatible => Auth::Bearer,
+            TextApi::Anthropic => AuthScheme::Anthropic,
+            TextApi::Ollama | TextApi::OpenAi | TextApi::Compatible => AuthScheme::Bearer,
         };
-        let client = Client::new(&config.endpoint, auth)?;
+        let client = ProviderClient::new(&config.endpoint, auth)?;
         Ok(Self { client, api: config.api, model: config.model.clone() })
     }
 
-    /// The answer without what the model thought before it and without blanks around it; never empty.
-    pub fn complete(&self, prompt: &Prompt<'_>, deadline: Duration) -> Result<String, Error> {
-        let text = self.ask(prompt, &Call::Generate.within(deadline))?;
+    /// The completion without reasoning and surrounding whitespace; never empty.
+    pub fn complete(&self, prompt: &TextPrompt<'_>, deadline: Duration) -> Result<String, Error> {
+        let text = self.request_text(prompt, &CallKind::Generate.deadline_within(deadline))?;
         match after_thoughts(&text).trim() {
-            "" => Err(self.client.flaw(Flaw::Empty)),
+            "" => Err(flawed_response(&self.client, ResponseFlaw::Empty)),
             it => Ok(it.to_owned()),
         }
     }
 
-    /// A live test: is it there, is it quick, does it answer?
+    /// A live test of reachability and latency.
     pub fn probe(&self) -> Result<TextProbe, Error> {
-        probe::probe(self)
+        probe::probe_text(self)
     }
 
-    /// Empty where the model said nothing.
-    fn ask(&self, prompt: &Prompt<'_>, deadline: &Deadline) -> Result<String, Error> {
-        let (call, path) = (Call::Generate, self.api.path());
-        let body = self.api.body(&self.model, prompt);
+    /// Requests a completion; may be empty.
+    fn request_text(
+        &self,
+        prompt: &TextPrompt<'_>,
+        deadline: &CallDeadline,
+    ) -> Result<String, Error> {
+        let (call, path) = (CallKind::Generate, wire::path(self.api));
+        let body = wire::body(self.api, &self.model, prompt);
         match self.api {
             TextApi::Ollama => {
                 let answer: wire::OllamaAnswer = self.client.post(call, path, &body, deadline)?;
@@ -102,7 +108,7 @@ impl Generator {
     }
 }
 
-/// Some servers leave the thoughts of a model in the text. Thoughts without an end are all there is.
+/// Removes a `<think>` block that some servers leave in the text; an unclosed block is everything.
 fn after_thoughts(text: &str) -> &str {
     match text.trim_start().strip_prefix("<think>") {
         Some(thoughts) => thoughts.split_once("</think>").map_or("", |(_, answer)| answer),

@@ -1,45 +1,46 @@
-//! One careful way to ask a provider for JSON, shared by everything that leaves the machine.
+//! HTTP client for providers, the only way out of the machine.
 //!
 //! Only the configured host is contacted: no redirects, no proxies from the environment, no plain
-//! HTTP beyond this machine unless told. What comes back is small enough, JSON, and of the asked
+//! HTTP beyond this machine unless allowed. A response is small enough, JSON, and of the requested
 //! shape, or it is an error. What the answer means is left to the callers.
 
 mod address;
-mod answer;
+mod api_key;
 mod client;
 mod deadline;
-mod key;
+mod error_text;
 mod limits;
-mod said;
-mod trust;
+mod response;
+mod tls;
 
-pub(crate) use address::Address;
-pub(crate) use client::{Auth, Client};
-pub(crate) use deadline::{Deadline, now};
-pub(crate) use limits::Call;
+pub(crate) use address::ProviderAddress;
+pub(crate) use client::{AuthScheme, ProviderClient};
+pub(crate) use deadline::{CallDeadline, instant_now};
+pub(crate) use limits::CallKind;
+pub(crate) use response::flawed_response;
 
-pub use key::Key;
+pub use api_key::ApiKey;
 
 use crate::error::Error;
 
-/// Where a provider is and how it knows us.
+/// Address and credentials of a provider.
 #[derive(Clone, Debug)]
-pub struct Endpoint {
+pub struct ProviderEndpoint {
     /// With or without the version that all paths begin with: `https://api.openai.com/v1`.
     pub url: String,
-    pub key: Option<Key>,
+    pub key: Option<ApiKey>,
     /// Texts and key may travel unencrypted to another machine.
     pub allow_plain_http: bool,
 }
 
-impl Endpoint {
-    /// Whether the address can be used at all; nothing is sent.
+impl ProviderEndpoint {
+    /// Validates the address without sending anything.
     pub fn check(&self) -> Result<(), Error> {
-        Address::parse(&self.url, self.allow_plain_http).map(|_| ())
+        ProviderAddress::parse(&self.url, self.allow_plain_http).map(|_| ())
     }
 
-    /// Whether the address is on this machine, so that nothing sent there leaves it.
+    /// True if the address is on this machine.
     pub fn is_local(&self) -> bool {
-        Address::parse(&self.url, true).is_ok_and(|it| it.is_local())
+        ProviderAddress::parse(&self.url, true).is_ok_and(|it| it.is_local())
     }
 }

@@ -5,9 +5,9 @@
 //! out as 384 numbers that are the same, bit for bit, on every machine: sums are either of integers
 //! or in a fixed order, so the width of a register shows in the speed alone.
 //!
-//! Providers are asked only where a caller configured one, at its host and no other. The room reads
-//! no configuration, no environment and no date, and looks for no secrets in what it sends: callers
-//! do. It knows no memories, compares no vectors and keeps none; `recall` does.
+//! Providers are called only if configured, at their host and no other. This crate reads no
+//! configuration, environment or date, and does not scan outgoing text for secrets: callers do. It
+//! knows no memories and neither compares nor stores vectors.
 
 mod embeddings;
 mod generate;
@@ -17,12 +17,12 @@ pub mod ollama;
 
 mod calibration;
 mod error;
-mod family;
 mod http;
+mod model_presets;
 mod text;
 
-mod code;
 mod embedder;
+mod quantization;
 
 mod batch;
 mod encoder;
@@ -30,26 +30,28 @@ mod tokenizer;
 
 mod attention;
 mod linear;
-mod maths;
-mod pack;
+mod math;
 mod simd;
+mod weights;
 
 #[cfg(test)]
 mod reference;
 
-pub use calibration::{Calibration, calibration};
-pub use code::encode_i8;
-pub use embedder::Embedder;
-pub use embeddings::{EmbeddingApi, EmbeddingConfig, Embeddings, Probe, Provider};
-pub use error::{Error, Flaw};
-pub use generate::{Generator, Prompt, TextApi, TextConfig, TextProbe};
-pub use http::{Endpoint, Key};
+pub use calibration::{ModelCalibration, calibration_for};
+pub use embedder::BuiltInEmbedder;
+pub use embeddings::{
+    EmbeddingApi, EmbeddingConfig, EmbeddingModel, EmbeddingProbe, EmbeddingProvider,
+};
+pub use error::{Error, ResponseFlaw};
+pub use generate::{TextApi, TextConfig, TextGenerator, TextProbe, TextPrompt};
+pub use http::{ApiKey, ProviderEndpoint};
+pub use quantization::encode_i8;
 pub use rerank::{RerankApi, RerankConfig, RerankProbe, Reranker};
 
 /// Names the built-in model, its revision and its quantisation. Vectors with another id are never compared.
 pub const MODEL_ID: &str = "granite-embedding-30m-english@9b5b0964-int8";
 
-/// Where the weights come from and under which licence; whoever passes the program on passes this on.
+/// Origin and licence of the weights; must accompany redistributed copies of the program.
 pub const MODEL_NOTICE: &str = include_str!("../model/NOTICE");
 
 /// The length of every vector of the built-in model.

@@ -1,25 +1,31 @@
 //! Linear layers: 8-bit weights times 16-bit inputs, summed as integers per group of sixty-four.
 
-use crate::maths::Quantised;
-use crate::pack::Matrix;
-use crate::simd::{self, GROUP, Group, LANES, Level};
+use crate::math::QuantizedRows;
+use crate::simd::{self, CpuLevel, OUTPUT_LANES, WEIGHTS_PER_SCALE, WeightGroup};
+use crate::weights::WeightMatrix;
 
 /// The most rows any level puts into one tile.
 const MAX_ROWS: usize = 12;
 
-pub(crate) struct Linear {
+pub(crate) struct LinearLayer {
     /// Panel by panel, each the groups of sixteen outputs in order of their inputs.
-    groups: Vec<Group>,
+    groups: Vec<WeightGroup>,
     bias: Vec<f32>,
     groups_per_panel: usize,
 }
 
-impl Linear {
-    /// The pack keeps weights output by output; the loops want sixteen outputs side by side.
-    pub(crate) fn new(matrix: &Matrix, bias: Vec<f32>) -> Self {
-        let groups_per_panel = matrix.columns / GROUP;
-        let n_groups = bias.len() / LANES * groups_per_panel;
-        let group = |i| lay_out(matrix, i / groups_per_panel * LANES, i % groups_per_panel * GROUP);
+impl LinearLayer {
+    /// Reorders weights: the file stores them by output, the loops read sixteen outputs side by side.
+    pub(crate) fn new(matrix: &WeightMatrix, bias: Vec<f32>) -> Self {
+        let groups_per_panel = matrix.columns / WEIGHTS_PER_SCALE;
+        let n_groups = bias.len() / OUTPUT_LANES * groups_per_panel;
+        let group = |i| {
+            lay_out(
+                matrix,
+                i / groups_per_panel * OUTPUT_LANES,
+                i % groups_per_panel * WEIGHTS_PER_SCALE,
+            )
+        };
         Self { groups: (0..n_groups).map(group).collect(), bias, groups_per_panel }
     }
 
@@ -28,21 +34,26 @@ impl Linear {
     }
 
     /// Writes one row of outputs per row of inputs.
-    pub(crate) fn apply(&self, acc: &mut [f32], level: Level, inputs: &Quantised) {
+    pub(crate) fn apply(&self, acc: &mut [f32], level: CpuLevel, inputs: &QuantizedRows) {
         let n_rows = inputs.steps.len();
-        let n_tiles = n_rows.div_ceil(level.rows());
+        let n_tiles = n_rows.div_ceil(level.rows_per_tile());
         for (i, panel) in self.groups.chunks_exact(self.groups_per_panel).enumerate() {
             for tile in 0..n_tiles {
                 // Even sizes: a tile of one or two rows costs as much as one of four.
                 let rows = n_rows * tile / n_tiles..n_rows * (tile + 1) / n_tiles;
-                let mut sums = [[0.0; LANES]; MAX_ROWS];
+                let mut sums = [[0.0; OUTPUT_LANES]; MAX_ROWS];
                 let sums = &mut sums[..rows.len()];
                 let n = self.groups_per_panel;
-                simd::tile(level, sums, panel, &inputs.blocks[rows.start * n..rows.end * n]);
+                simd::multiply_tile(
+                    level,
+                    sums,
+                    panel,
+                    &inputs.blocks[rows.start * n..rows.end * n],
+                );
                 for (row, sums) in rows.zip(sums) {
-                    let at = row * self.n_outputs() + i * LANES;
-                    let bias = &self.bias[i * LANES..];
-                    for (lane, acc) in acc[at..at + LANES].iter_mut().enumerate() {
+                    let at = row * self.n_outputs() + i * OUTPUT_LANES;
+                    let bias = &self.bias[i * OUTPUT_LANES..];
+                    for (lane, acc) in acc[at..at + OUTPUT_LANES].iter_mut().enumerate() {
                         *acc = sums[lane] * inputs.steps[row] + bias[lane];
                     }
                 }
@@ -51,12 +62,15 @@ impl Linear {
     }
 }
 
-fn lay_out(matrix: &Matrix, output: usize, input: usize) -> Group {
-    let mut res = Group { weights: [[0; 2 * LANES]; GROUP / 2], scales: [0.0; LANES] };
-    for lane in 0..LANES {
+fn lay_out(matrix: &WeightMatrix, output: usize, input: usize) -> WeightGroup {
+    let mut res = WeightGroup {
+        weights: [[0; 2 * OUTPUT_LANES]; WEIGHTS_PER_SCALE / 2],
+        scales: [0.0; OUTPUT_LANES],
+    };
+    for lane in 0..OUTPUT_LANES {
         let row = output + lane;
         res.scales[lane] = matrix.scale(row, input);
-        let values = &matrix.values[row * matrix.columns + input..][..GROUP];
+        let values = &matrix.values[row * matrix.columns + input..][..WEIGHTS_PER_SCALE];
         for (weights, pair) in res.weights.iter_mut().zip(values.as_chunks::<2>().0) {
             weights[2 * lane] = pair[0].cast_signed();
             weights[2 * lane + 1] = pair[1].cast_signed();
@@ -68,10 +82,10 @@ fn lay_out(matrix: &Matrix, output: usize, input: usize) -> Group {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::maths::quantise;
+    use crate::math::quantize_rows;
 
     /// A small linear layer with weights and inputs that use their whole range.
-    fn example(n_rows: usize) -> (Linear, Quantised) {
+    fn example(n_rows: usize) -> (LinearLayer, QuantizedRows) {
         const INPUTS: usize = 192;
         const OUTPUTS: usize = 48;
         let mut state = 7_u32;
@@ -80,15 +94,15 @@ mod tests {
             state.to_be_bytes()[0]
         };
         let values: Vec<u8> = (0..INPUTS * OUTPUTS).map(|_| next()).collect();
-        let scales: Vec<u8> = (0..INPUTS * OUTPUTS / GROUP)
+        let scales: Vec<u8> = (0..INPUTS * OUTPUTS / WEIGHTS_PER_SCALE)
             .flat_map(|_| (f32::from(next()) / 3e4).to_le_bytes())
             .collect();
         let bias = (0..OUTPUTS).map(|_| f32::from(next())).collect();
         let rows: Vec<f32> = (0..n_rows * INPUTS).map(|_| f32::from(next()) - 128.0).collect();
-        let matrix = Matrix { values: values.leak(), scales: scales.leak(), columns: INPUTS };
-        let mut inputs = Quantised::default();
-        quantise(&mut inputs, &rows, INPUTS);
-        (Linear::new(&matrix, bias), inputs)
+        let matrix = WeightMatrix { values: values.leak(), scales: scales.leak(), columns: INPUTS };
+        let mut inputs = QuantizedRows::default();
+        quantize_rows(&mut inputs, &rows, INPUTS);
+        (LinearLayer::new(&matrix, bias), inputs)
     }
 
     #[test]
@@ -100,9 +114,9 @@ mod tests {
                 linear.apply(&mut acc, level, &inputs);
                 acc.into_iter().map(f32::to_bits).collect::<Vec<_>>()
             };
-            let plain = outputs(Level::available()[0]);
-            for level in Level::available() {
-                assert!(level.rows() <= MAX_ROWS);
+            let plain = outputs(CpuLevel::detect_available()[0]);
+            for level in CpuLevel::detect_available() {
+                assert!(level.rows_per_tile() <= MAX_ROWS);
                 assert_eq!(outputs(level), plain, "{level:?}, {n_rows} rows");
             }
         }
@@ -111,6 +125,6 @@ mod tests {
     #[test]
     fn no_rows_are_no_work() {
         let (linear, inputs) = example(0);
-        linear.apply(&mut [], Level::best(), &inputs);
+        linear.apply(&mut [], CpuLevel::detect_best(), &inputs);
     }
 }

@@ -1,4 +1,4 @@
-//! What only Ollama has: a place to look for it, a list of models, and a choice among them.
+//! Ollama specifics: default address, list of models, choice of a model.
 
 mod host;
 
@@ -7,8 +7,8 @@ use std::time::Duration;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
-use crate::error::{Error, Flaw};
-use crate::http::{Auth, Call, Client, Endpoint};
+use crate::error::{Error, ResponseFlaw};
+use crate::http::{AuthScheme, CallKind, ProviderClient, ProviderEndpoint, flawed_response};
 
 pub use host::parse_host;
 
@@ -17,7 +17,7 @@ pub use host::parse_host;
 pub struct OllamaModel {
     /// With its tag: `qwen3-embedding:0.6b`.
     pub name: String,
-    /// A name keeps while its weights change; the digest does not.
+    /// Identifies the weights; the name may stay while they change.
     pub digest: String,
     /// Of the file, in bytes.
     #[serde(default)]
@@ -28,54 +28,55 @@ pub struct OllamaModel {
 }
 
 /// A model worth having, and the free memory in bytes above which it is taken.
-struct Tier {
+struct ModelTier {
     tag: &'static str,
     free: u64,
 }
 
-const FAMILY: &str = "qwen3-embedding";
+const RECOMMENDED_MODEL: &str = "qwen3-embedding";
 
 /// The best first. An 8b model beside an editor and a compiler needs a large machine; the untagged
 /// name is the 8b model too.
-const TIERS: &[Tier] = &[tier("8b", 32), tier("latest", 32), tier("4b", 8), tier("0.6b", 2)];
+const MODEL_TIERS: &[ModelTier] =
+    &[tier("8b", 32), tier("latest", 32), tier("4b", 8), tier("0.6b", 2)];
 
-const fn tier(tag: &'static str, gigabytes: u64) -> Tier {
-    Tier { tag, free: gigabytes << 30 }
+const fn tier(tag: &'static str, gigabytes: u64) -> ModelTier {
+    ModelTier { tag, free: gigabytes << 30 }
 }
 
 /// The version of the Ollama server at the address, within 300 ms. Waits for the network.
-pub fn version(endpoint: &Endpoint) -> Result<String, Error> {
+pub fn server_version(endpoint: &ProviderEndpoint) -> Result<String, Error> {
     #[derive(Deserialize)]
     struct Answer {
         version: String,
     }
-    let client = Client::new(endpoint, Auth::Bearer)?;
-    let deadline = Call::Detect.within(Duration::MAX);
-    let answer: Answer = client.get(Call::Detect, "/api/version", &deadline)?;
+    let client = ProviderClient::new(endpoint, AuthScheme::Bearer)?;
+    let deadline = CallKind::Detect.deadline_within(Duration::MAX);
+    let answer: Answer = client.get(CallKind::Detect, "/api/version", &deadline)?;
     Ok(answer.version.chars().filter(|it| !it.is_control()).take(40).collect())
 }
 
 /// The models of the server. Waits for the network.
-pub fn models(endpoint: &Endpoint) -> Result<Vec<OllamaModel>, Error> {
-    tags(&Client::new(endpoint, Auth::Bearer)?)
+pub fn list_models(endpoint: &ProviderEndpoint) -> Result<Vec<OllamaModel>, Error> {
+    fetch_tags(&ProviderClient::new(endpoint, AuthScheme::Bearer)?)
 }
 
-/// The best embedding model that is there and leaves room for everything else.
-pub fn choose(models: &[OllamaModel], free_memory: u64) -> Option<&OllamaModel> {
-    let affordable = TIERS.iter().filter(|it| free_memory > it.free);
+/// The best installed embedding model that fits into free memory.
+pub fn choose_model(models: &[OllamaModel], free_memory: u64) -> Option<&OllamaModel> {
+    let affordable = MODEL_TIERS.iter().filter(|it| free_memory > it.free);
     affordable.flat_map(|tier| models.iter().filter(|it| is_of(it, tier))).next()
 }
 
 /// A quantisation may follow the size: `4b-q8_0`.
-fn is_of(model: &OllamaModel, tier: &Tier) -> bool {
-    let tag = model.name.strip_prefix(FAMILY).and_then(|it| it.strip_prefix(':'));
+fn is_of(model: &OllamaModel, tier: &ModelTier) -> bool {
+    let tag = model.name.strip_prefix(RECOMMENDED_MODEL).and_then(|it| it.strip_prefix(':'));
     let rest = tag.and_then(|it| it.strip_prefix(tier.tag));
     rest.is_some_and(|it| it.is_empty() || it.starts_with('-'))
 }
 
-pub(crate) fn digest(client: &Client, model: &str) -> Result<String, Error> {
+pub(crate) fn model_digest(client: &ProviderClient, model: &str) -> Result<String, Error> {
     let full = full_name(model);
-    let found = tags(client)?.into_iter().find(|it| full_name(&it.name) == full);
+    let found = fetch_tags(client)?.into_iter().find(|it| full_name(&it.name) == full);
     let missing = || Error::Missing {
         host: client.host(),
         said: format!("`{model}` is not among its models, `ollama pull {model}` gets it"),
@@ -83,8 +84,8 @@ pub(crate) fn digest(client: &Client, model: &str) -> Result<String, Error> {
     Ok(found.ok_or_else(missing)?.digest)
 }
 
-/// How long the model's own vectors are, where the server says it. Refuses a model that cannot embed.
-pub(crate) fn native_dims(client: &Client, model: &str) -> Result<Option<usize>, Error> {
+/// Native dimensions of a model, if reported. Rejects a model that cannot embed.
+pub(crate) fn native_dims(client: &ProviderClient, model: &str) -> Result<Option<usize>, Error> {
     #[derive(Deserialize)]
     struct Answer {
         #[serde(default)]
@@ -92,23 +93,26 @@ pub(crate) fn native_dims(client: &Client, model: &str) -> Result<Option<usize>,
         #[serde(default)]
         model_info: Map<String, Value>,
     }
-    let deadline = Call::List.within(Duration::MAX);
+    let deadline = CallKind::List.deadline_within(Duration::MAX);
     let body = json!({ "model": model });
-    let answer: Answer = client.post(Call::List, "/api/show", &body, &deadline)?;
+    let answer: Answer = client.post(CallKind::List, "/api/show", &body, &deadline)?;
     if !answer.capabilities.is_empty() && !answer.capabilities.iter().any(|it| it == "embedding") {
-        return Err(client.flaw(Flaw::Shape(format!("`{model}` is not an embedding model"))));
+        return Err(flawed_response(
+            client,
+            ResponseFlaw::Shape(format!("`{model}` is not an embedding model")),
+        ));
     }
     let length = answer.model_info.iter().find(|(name, _)| name.ends_with(".embedding_length"));
     Ok(length.and_then(|(_, it)| it.as_u64()).and_then(|it| usize::try_from(it).ok()))
 }
 
-fn tags(client: &Client) -> Result<Vec<OllamaModel>, Error> {
+fn fetch_tags(client: &ProviderClient) -> Result<Vec<OllamaModel>, Error> {
     #[derive(Deserialize)]
     struct Answer {
         models: Vec<OllamaModel>,
     }
-    let deadline = Call::List.within(Duration::MAX);
-    Ok(client.get::<Answer>(Call::List, "/api/tags", &deadline)?.models)
+    let deadline = CallKind::List.deadline_within(Duration::MAX);
+    Ok(client.get::<Answer>(CallKind::List, "/api/tags", &deadline)?.models)
 }
 
 /// A name without a tag means the latest.
@@ -128,7 +132,7 @@ mod tests {
 
     fn check(names: &[&str], free_gigabytes: u64, wanted: Option<&str>) {
         let models: Vec<OllamaModel> = names.iter().map(|it| model(it)).collect();
-        let chosen = choose(&models, free_gigabytes << 30).map(|it| it.name.as_str());
+        let chosen = choose_model(&models, free_gigabytes << 30).map(|it| it.name.as_str());
         assert_eq!(chosen, wanted, "{names:?} with {free_gigabytes} GB");
     }
 

@@ -3,15 +3,15 @@
 //! It shares nothing with the fast one but the bytes of the pack.
 
 use crate::DIMS;
-use crate::pack::{Matrix, Reader};
+use crate::weights::{WeightMatrix, WeightReader};
 
 type Row = Vec<f64>;
 
 pub(crate) fn embed(tokens: &[u16]) -> Row {
-    let mut reader = Reader::new();
-    let words = reader.matrix(50_265, DIMS);
-    let positions = reader.floats(514 * DIMS);
-    let types = reader.floats(2 * DIMS);
+    let mut reader = WeightReader::new();
+    let words = reader.read_matrix(50_265, DIMS);
+    let positions = reader.read_floats(514 * DIMS);
+    let types = reader.read_floats(2 * DIMS);
     let row = |(i, token): (usize, &u16)| {
         let at = |j| {
             weight(&words, usize::from(*token), j)
@@ -37,15 +37,15 @@ pub(crate) fn embed(tokens: &[u16]) -> Row {
     rows[0].iter().map(|it| it / length).collect()
 }
 
-fn weight(matrix: &Matrix, row: usize, column: usize) -> f64 {
+fn weight(matrix: &WeightMatrix, row: usize, column: usize) -> f64 {
     let value = matrix.values[row * matrix.columns + column].cast_signed();
     f64::from(value) * f64::from(matrix.scale(row, column))
 }
 
-fn linear(reader: &mut Reader, inputs: &[Row], n_outputs: usize) -> Vec<Row> {
+fn linear(reader: &mut WeightReader, inputs: &[Row], n_outputs: usize) -> Vec<Row> {
     let n_inputs = inputs[0].len();
-    let matrix = reader.matrix(n_outputs, n_inputs);
-    let bias = reader.floats(n_outputs);
+    let matrix = reader.read_matrix(n_outputs, n_inputs);
+    let bias = reader.read_floats(n_outputs);
     let mut res = vec![vec![0.0; n_outputs]; inputs.len()];
     for output in 0..n_outputs {
         let weights: Row = (0..n_inputs).map(|it| weight(&matrix, output, it)).collect();
@@ -73,8 +73,8 @@ fn attend(qkv: &[Row]) -> Vec<Row> {
     res
 }
 
-fn norm(reader: &mut Reader, rows: &mut [Row]) {
-    let (weight, bias) = (reader.floats(DIMS), reader.floats(DIMS));
+fn norm(reader: &mut WeightReader, rows: &mut [Row]) {
+    let (weight, bias) = (reader.read_floats(DIMS), reader.read_floats(DIMS));
     for row in rows {
         let mean = row.iter().sum::<f64>() / 384.0;
         let variance = row.iter().map(|it| (it - mean).powi(2)).sum::<f64>() / 384.0;

@@ -1,6 +1,6 @@
 //! Reranking by a cross-encoder somewhere else: how well does each document answer the query?
 //!
-//! It sorts nothing and drops nothing. A caller whose time runs out keeps the order it had.
+//! It neither sorts nor drops. After a timeout the caller keeps its own order.
 
 mod ollama;
 mod probe;
@@ -11,21 +11,23 @@ use std::time::Duration;
 
 use model::closed;
 
-use crate::error::{Error, Flaw};
-use crate::http::{Auth, Call, Client, Deadline, Endpoint};
+use crate::error::{Error, ResponseFlaw};
+use crate::http::{
+    AuthScheme, CallDeadline, CallKind, ProviderClient, ProviderEndpoint, flawed_response,
+};
 use crate::text;
 
 pub use probe::RerankProbe;
 
 closed! {
-    /// Whose interface a reranker speaks.
+    /// API of a reranking provider.
     pub enum RerankApi: "reranking provider" {
         Cohere = "cohere",
         /// Hugging Face's text-embeddings-inference.
         Tei = "tei",
         /// llama.cpp, Jina, vLLM and others that answer `/v1/rerank`.
         Compatible = "compatible",
-        /// Qwen3-Reranker: Ollama has no reranking, so the model is asked yes or no.
+        /// Qwen3-Reranker: Ollama has no reranking API, so the model generates yes or no.
         Ollama = "ollama",
     }
 }
@@ -33,7 +35,7 @@ closed! {
 #[derive(Clone, Debug)]
 pub struct RerankConfig {
     pub api: RerankApi,
-    pub endpoint: Endpoint,
+    pub endpoint: ProviderEndpoint,
     /// TEI serves one model and takes no name.
     pub model: String,
 }
@@ -42,7 +44,7 @@ pub struct RerankConfig {
 /// their runtime.
 #[derive(Clone, Debug)]
 pub struct Reranker {
-    client: Client,
+    client: ProviderClient,
     api: RerankApi,
     model: String,
 }
@@ -51,11 +53,11 @@ impl Reranker {
     /// Sends nothing yet.
     pub fn new(config: &RerankConfig) -> Result<Self, Error> {
         text::check_model(&config.model)?;
-        let client = Client::new(&config.endpoint, Auth::Bearer)?;
+        let client = ProviderClient::new(&config.endpoint, AuthScheme::Bearer)?;
         Ok(Self { client, api: config.api, model: config.model.clone() })
     }
 
-    /// How well each document answers the query, from 0 to 1, in the order of the documents.
+    /// Relevance of each document, from 0 to 1, in the order of the documents.
     ///
     /// All scores or an error, within the deadline. Scores of one call compare with one another, and
     /// with nothing else.
@@ -65,38 +67,44 @@ impl Reranker {
         documents: &[&str],
         deadline: Duration,
     ) -> Result<Vec<f32>, Error> {
-        let deadline = Call::Rerank.within(deadline);
-        let portion = self.api.portion();
-        let query = text::cut(query, portion.text);
+        let deadline = CallKind::Rerank.deadline_within(deadline);
+        let portion = wire::rerank_limits(self.api);
+        let query = text::truncate_text(query, portion.text);
         let mut acc = Vec::with_capacity(documents.len());
         for documents in documents.chunks(portion.texts) {
             let documents: Vec<&str> =
-                documents.iter().map(|it| text::cut(it, portion.text)).collect();
-            acc.extend(self.ask(query, &documents, &deadline)?);
+                documents.iter().map(|it| text::truncate_text(it, portion.text)).collect();
+            acc.extend(self.request_scores(query, &documents, &deadline)?);
         }
-        scores::unit(acc).map_err(|it| self.client.flaw(it))
+        scores::to_unit_range(acc).map_err(|it| flawed_response(&self.client, it))
     }
 
     /// A live test: is it there, is it quick, does it know an answer from something else?
     pub fn probe(&self) -> Result<RerankProbe, Error> {
-        probe::probe(self)
+        probe::probe_reranker(self)
     }
 
-    fn ask(&self, query: &str, documents: &[&str], deadline: &Deadline) -> Result<Vec<f32>, Error> {
-        let path = self.api.path();
-        let body = self.api.body(&self.model, query, documents);
-        let flaw = |it: Flaw| self.client.flaw(it);
+    fn request_scores(
+        &self,
+        query: &str,
+        documents: &[&str],
+        deadline: &CallDeadline,
+    ) -> Result<Vec<f32>, Error> {
+        let path = wire::path(self.api);
+        let body = wire::body(self.api, &self.model, query, documents);
+        let flaw = |it: ResponseFlaw| flawed_response(&self.client, it);
         match self.api {
             RerankApi::Ollama => {
-                let answer = self.client.post(Call::Rerank, path, &body, deadline)?;
-                Ok(vec![ollama::vote(&answer).map_err(flaw)?])
+                let answer = self.client.post(CallKind::Rerank, path, &body, deadline)?;
+                Ok(vec![ollama::yes_probability(&answer).map_err(flaw)?])
             }
             RerankApi::Tei => {
-                let answer = self.client.post(Call::Rerank, path, &body, deadline)?;
+                let answer = self.client.post(CallKind::Rerank, path, &body, deadline)?;
                 scores::in_order(answer, documents.len()).map_err(flaw)
             }
             RerankApi::Cohere | RerankApi::Compatible => {
-                let answer: wire::Answer = self.client.post(Call::Rerank, path, &body, deadline)?;
+                let answer: wire::RerankReply =
+                    self.client.post(CallKind::Rerank, path, &body, deadline)?;
                 scores::in_order(answer.results, documents.len()).map_err(flaw)
             }
         }

@@ -1,12 +1,12 @@
-//! The loops that decide the speed, in the widest form the processor has.
+//! The hot loops, with the widest instructions of the processor.
 //!
-//! This is the one place of the room with `unsafe`: a wide function is called only after its
-//! features were detected, and pointers come from arrays of exactly the size that is read.
+//! The only `unsafe` module of this crate: a SIMD function is called only after its features were
+//! detected, and pointers come from arrays of exactly the size that is read.
 //!
-//! Every form gives the same bits. Products of weights and inputs are summed as integers, which
-//! no order can change; everything else is one body of plain Rust, compiled more than once, and
-//! the compiler neither reorders nor fuses floating-point operations on its own. Fused
-//! multiply-add is left out for this reason: a processor without it would answer differently.
+//! Every instruction set gives the same bits. Products are summed as integers; everything else is one
+//! body of plain Rust, compiled several times, and the compiler neither reorders nor fuses
+//! floating-point operations. Fused multiply-add is not used, because processors without it would
+//! give other results.
 #![expect(unsafe_code, reason = "intrinsics and calls into functions with detected features")]
 
 #[cfg(target_arch = "aarch64")]
@@ -24,33 +24,34 @@ use std::arch::x86_64::{
     _mm512_storeu_ps,
 };
 
-use crate::{attention, maths};
+use crate::{attention, math};
 
 /// Outputs that are computed together.
-pub(crate) const LANES: usize = 16;
+pub(crate) const OUTPUT_LANES: usize = 16;
 /// Weights that share a scale.
-pub(crate) const GROUP: usize = 64;
+pub(crate) const WEIGHTS_PER_SCALE: usize = 64;
 
 /// Sixty-four inputs of one row, two 16-bit numbers to a word, the first in the low half.
-pub(crate) type Block = [i32; GROUP / 2];
+pub(crate) type InputBlock = [i32; WEIGHTS_PER_SCALE / 2];
 
 /// The weights of sixteen outputs for sixty-four inputs.
 #[repr(C, align(64))]
-pub(crate) struct Group {
+pub(crate) struct WeightGroup {
     /// Per pair of inputs: both weights of output 0, both weights of output 1, and so on.
-    pub(crate) weights: [[i8; 2 * LANES]; GROUP / 2],
-    pub(crate) scales: [f32; LANES],
+    pub(crate) weights: [[i8; 2 * OUTPUT_LANES]; WEIGHTS_PER_SCALE / 2],
+    pub(crate) scales: [f32; OUTPUT_LANES],
 }
 
 // The products of a group at their largest stay within 32 bits, so no form has to watch for it.
-const _: () = assert!(GROUP <= (i32::MAX / (32_767 * 128)) as usize);
+const _: () = assert!(WEIGHTS_PER_SCALE <= (i32::MAX / (32_767 * 128)) as usize);
 
-/// What the processor can do. Only this file makes one, after detection: that is what calls into wide functions rest on.
+/// A detected instruction set. Only this file constructs it, after detection; `unsafe` calls rely on
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Form);
+pub(crate) struct CpuLevel(CpuFeatures);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum CpuFeatures {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -61,45 +62,50 @@ enum Form {
     Neon,
 }
 
-impl Level {
-    /// Everything this machine can run, slowest first.
-    pub(crate) fn available() -> Vec<Self> {
-        let mut acc = vec![Self(Form::Plain)];
+impl CpuLevel {
+    /// All instruction sets of this machine, slowest first.
+    pub(crate) fn detect_available() -> Vec<Self> {
+        let mut acc = vec![Self(CpuFeatures::Plain)];
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            acc.push(Self(Form::Avx2));
+            acc.push(Self(CpuFeatures::Avx2));
             if is_x86_feature_detected!("avx512f")
                 && is_x86_feature_detected!("avx512bw")
                 && is_x86_feature_detected!("avx512vnni")
             {
-                acc.push(Self(Form::Vnni));
+                acc.push(Self(CpuFeatures::Vnni));
             }
         }
         #[cfg(target_arch = "aarch64")]
-        acc.push(Self(Form::Neon));
+        acc.push(Self(CpuFeatures::Neon));
         acc
     }
 
-    pub(crate) fn best() -> Self {
-        Self::available().pop().expect("the plain form is always there")
+    pub(crate) fn detect_best() -> Self {
+        Self::detect_available().pop().expect("the plain form is always there")
     }
 
     /// Rows that one call of `tile` takes: as many as keep their sums in registers.
-    pub(crate) const fn rows(self) -> usize {
+    pub(crate) const fn rows_per_tile(self) -> usize {
         match self.0 {
-            Form::Plain => 1,
+            CpuFeatures::Plain => 1,
             #[cfg(target_arch = "x86_64")]
-            Form::Avx2 => 6,
+            CpuFeatures::Avx2 => 6,
             #[cfg(target_arch = "x86_64")]
-            Form::Vnni => 12,
+            CpuFeatures::Vnni => 12,
             #[cfg(target_arch = "aarch64")]
-            Form::Neon => 6,
+            CpuFeatures::Neon => 6,
         }
     }
 }
 
 /// Multiplies one panel of weights with a few rows; `rows` holds as many blocks per row as `panel` has groups.
-pub(crate) fn tile(level: Level, acc: &mut [[f32; LANES]], panel: &[Group], rows: &[Block]) {
+pub(crate) fn multiply_tile(
+    level: CpuLevel,
+    acc: &mut [[f32; OUTPUT_LANES]],
+    panel: &[WeightGroup],
+    rows: &[InputBlock],
+) {
     // The number of rows is known when a form is compiled, so that each row has its registers.
     macro_rules! by_rows {
         ($tile:ident: $($n:literal)*) => {
@@ -115,37 +121,37 @@ pub(crate) fn tile(level: Level, acc: &mut [[f32; LANES]], panel: &[Group], rows
     }
     assert_eq!(rows.len(), acc.len() * panel.len(), "every row has a block for every group");
     match level.0 {
-        Form::Plain => tile_plain(acc, panel, rows),
+        CpuFeatures::Plain => tile_plain(acc, panel, rows),
         #[cfg(target_arch = "x86_64")]
-        Form::Avx2 => by_rows!(tile_avx2: 1 2 3 4 5 6),
+        CpuFeatures::Avx2 => by_rows!(tile_avx2: 1 2 3 4 5 6),
         #[cfg(target_arch = "x86_64")]
-        Form::Vnni => by_rows!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12),
+        CpuFeatures::Vnni => by_rows!(tile_vnni: 1 2 3 4 5 6 7 8 9 10 11 12),
         #[cfg(target_arch = "aarch64")]
-        Form::Neon => by_rows!(tile_neon: 1 2 3 4 5 6),
+        CpuFeatures::Neon => by_rows!(tile_neon: 1 2 3 4 5 6),
     }
 }
 
-fn tile_plain(acc: &mut [[f32; LANES]], panel: &[Group], rows: &[Block]) {
+fn tile_plain(acc: &mut [[f32; OUTPUT_LANES]], panel: &[WeightGroup], rows: &[InputBlock]) {
     for (acc, row) in acc.iter_mut().zip(rows.chunks_exact(panel.len())) {
-        *acc = [0.0; LANES];
+        *acc = [0.0; OUTPUT_LANES];
         for (group, block) in panel.iter().zip(row) {
-            let mut dots = [0_i32; LANES];
+            let mut dots = [0_i32; OUTPUT_LANES];
             for (weights, pair) in group.weights.iter().zip(block) {
-                let (first, second) = halves(*pair);
+                let (first, second) = split_pair(*pair);
                 for (dot, weights) in dots.iter_mut().zip(weights.as_chunks::<2>().0) {
                     *dot += i32::from(weights[0]) * i32::from(first)
                         + i32::from(weights[1]) * i32::from(second);
                 }
             }
-            for lane in 0..LANES {
-                acc[lane] += maths::to_f32(dots[lane]) * group.scales[lane];
+            for lane in 0..OUTPUT_LANES {
+                acc[lane] += math::to_f32(dots[lane]) * group.scales[lane];
             }
         }
     }
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "each half is taken on its own")]
-const fn halves(pair: i32) -> (i16, i16) {
+const fn split_pair(pair: i32) -> (i16, i16) {
     (pair as i16, (pair >> 16) as i16)
 }
 
@@ -154,12 +160,16 @@ const fn halves(pair: i32) -> (i16, i16) {
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::needless_range_loop, reason = "see above")]
 #[target_feature(enable = "avx2")]
-fn tile_avx2<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group], rows: &[Block]) {
+fn tile_avx2<const ROWS: usize>(
+    acc: &mut [[f32; OUTPUT_LANES]; ROWS],
+    panel: &[WeightGroup],
+    rows: &[InputBlock],
+) {
     let mut sums = [[_mm256_setzero_ps(); 2]; ROWS];
     for i in 0..panel.len() {
         let group = &panel[i];
         let mut dots = [[_mm256_setzero_si256(); 2]; ROWS];
-        for j in 0..GROUP / 2 {
+        for j in 0..WEIGHTS_PER_SCALE / 2 {
             // SAFETY: an entry of `weights` is thirty-two bytes.
             let weights = unsafe { _mm256_loadu_si256(group.weights[j].as_ptr().cast()) };
             let low = _mm256_cvtepi8_epi16(_mm256_castsi256_si128(weights));
@@ -193,12 +203,16 @@ fn tile_avx2<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group],
 #[cfg(target_arch = "x86_64")]
 #[expect(clippy::needless_range_loop, reason = "as for the form above")]
 #[target_feature(enable = "avx512f,avx512bw,avx512vnni")]
-fn tile_vnni<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group], rows: &[Block]) {
+fn tile_vnni<const ROWS: usize>(
+    acc: &mut [[f32; OUTPUT_LANES]; ROWS],
+    panel: &[WeightGroup],
+    rows: &[InputBlock],
+) {
     let mut sums = [_mm512_setzero_ps(); ROWS];
     for i in 0..panel.len() {
         let group = &panel[i];
         let mut dots = [_mm512_setzero_si512(); ROWS];
-        for j in 0..GROUP / 2 {
+        for j in 0..WEIGHTS_PER_SCALE / 2 {
             // SAFETY: an entry of `weights` is thirty-two bytes.
             let weights = unsafe { _mm256_loadu_si256(group.weights[j].as_ptr().cast()) };
             let weights = _mm512_cvtepi8_epi16(weights);
@@ -223,8 +237,12 @@ fn tile_vnni<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group],
 #[cfg(target_arch = "aarch64")]
 #[expect(clippy::needless_range_loop, reason = "as for the forms above")]
 #[target_feature(enable = "neon")]
-fn tile_neon<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group], rows: &[Block]) {
-    *acc = [[0.0; LANES]; ROWS];
+fn tile_neon<const ROWS: usize>(
+    acc: &mut [[f32; OUTPUT_LANES]; ROWS],
+    panel: &[WeightGroup],
+    rows: &[InputBlock],
+) {
+    *acc = [[0.0; OUTPUT_LANES]; ROWS];
     for (i, group) in panel.iter().enumerate() {
         let mut dots = [[vdupq_n_s32(0); 4]; ROWS];
         for (j, weights) in group.weights.iter().enumerate() {
@@ -233,7 +251,7 @@ fn tile_neon<const ROWS: usize>(acc: &mut [[f32; LANES]; ROWS], panel: &[Group],
             let first = [vmovl_s8(vget_low_s8(first)), vmovl_high_s8(first)];
             let second = [vmovl_s8(vget_low_s8(second)), vmovl_high_s8(second)];
             for r in 0..ROWS {
-                let (a, b) = halves(rows[r * panel.len() + i][j]);
+                let (a, b) = split_pair(rows[r * panel.len() + i][j]);
                 let dots = &mut dots[r];
                 for half in 0..2 {
                     let low = vmlal_n_s16(dots[2 * half], vget_low_s16(first[half]), a);
@@ -262,9 +280,9 @@ macro_rules! widened {
     ($($(#[$doc:meta])* $name:ident = $body:path, ($($arg:ident: $type:ty),*);)*) => {$(
         $(#[$doc])*
         #[cfg_attr(not(target_arch = "x86_64"), expect(unused_variables, reason = "already wide"))]
-        pub(crate) fn $name(level: Level, $($arg: $type),*) {
+        pub(crate) fn $name(level: CpuLevel, $($arg: $type),*) {
             #[cfg(target_arch = "x86_64")]
-            if level.0 != Form::Plain {
+            if level.0 != CpuFeatures::Plain {
                 #[target_feature(enable = "avx2")]
                 fn wide($($arg: $type),*) {
                     $body($($arg),*);
@@ -278,8 +296,8 @@ macro_rules! widened {
 }
 
 widened! {
-    gelu = maths::gelu, (values: &mut [f32]);
-    layer_norm = maths::layer_norm, (rows: &mut [f32], norm: &maths::Norm);
-    quantise = maths::quantise, (acc: &mut maths::Quantised, rows: &[f32], width: usize);
-    attend = attention::attend, (acc: &mut [f32], desk: &mut attention::Desk, qkv: &[f32]);
+    gelu = math::gelu, (values: &mut [f32]);
+    layer_norm = math::layer_norm, (rows: &mut [f32], norm: &math::LayerNorm);
+    quantise = math::quantize_rows, (acc: &mut math::QuantizedRows, rows: &[f32], width: usize);
+    attend = attention::apply_attention, (acc: &mut [f32], desk: &mut attention::AttentionScratch, qkv: &[f32]);
 }

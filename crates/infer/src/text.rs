@@ -8,13 +8,15 @@ const NAME_LIMIT: usize = 200;
 pub(crate) fn check_model(name: &str) -> Result<(), Error> {
     let plain = !name.chars().any(|it| it.is_control() || it.is_whitespace());
     if name.is_empty() || name.len() > NAME_LIMIT || !plain {
-        return Err(Error::config("the name of the model is empty, too long, or has blanks in it"));
+        return Err(Error::bad_config(
+            "the name of the model is empty, too long, or has blanks in it",
+        ));
     }
     Ok(())
 }
 
 /// As much of a text as fits into so many bytes without breaking a character.
-pub(crate) fn cut(text: &str, bytes: usize) -> &str {
+pub(crate) fn truncate_text(text: &str, bytes: usize) -> &str {
     &text[..text.floor_char_boundary(bytes)]
 }
 
@@ -24,7 +26,15 @@ mod tests {
 
     #[test]
     fn characters_are_not_broken() {
-        assert_eq!([cut("aé", 3), cut("aé", 2), cut("aé", 9), cut("é", 1)], ["aé", "a", "aé", ""]);
+        assert_eq!(
+            [
+                truncate_text("aé", 3),
+                truncate_text("aé", 2),
+                truncate_text("aé", 9),
+                truncate_text("é", 1)
+            ],
+            ["aé", "a", "aé", ""]
+        );
     }
 
     #[test]

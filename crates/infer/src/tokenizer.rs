@@ -8,9 +8,9 @@ mod merge;
 mod samples;
 mod words;
 
-use crate::{MAX_TOKENS, pack};
-use merge::Merges;
-use words::words;
+use crate::{MAX_TOKENS, weights};
+use merge::MergeTable;
+use words::split_words;
 
 const FIRST: u16 = 0;
 const LAST: u16 = 2;
@@ -21,23 +21,26 @@ const MAX_WORD: usize = 2 * 128 * MAX_TOKENS;
 
 pub(crate) struct Tokenizer {
     bytes: Vec<u16>,
-    merges: Merges,
+    merges: MergeTable,
 }
 
 impl Tokenizer {
     pub(crate) fn load() -> Self {
-        Self { bytes: pack::byte_tokens().collect(), merges: Merges::new(pack::merges()) }
+        Self {
+            bytes: weights::byte_tokens().collect(),
+            merges: MergeTable::new(weights::merge_rules()),
+        }
     }
 
     /// Two marks with at most 510 tokens between them. Reads no more of the text than these need.
     pub(crate) fn encode(&self, text: &str) -> Vec<u16> {
         let mut acc = vec![FIRST];
-        for word in words(text) {
+        for word in split_words(text) {
             if acc.len() >= MAX_TOKENS {
                 break;
             }
             let bytes = &word.as_bytes()[..word.len().min(MAX_WORD)];
-            self.merges.merge(&mut acc, bytes.iter().map(|it| self.bytes[usize::from(*it)]));
+            self.merges.merge_word(&mut acc, bytes.iter().map(|it| self.bytes[usize::from(*it)]));
         }
         acc.truncate(MAX_TOKENS - 1);
         acc.push(LAST);
@@ -58,9 +61,11 @@ mod tests {
     /// The text again, from the bytes of its tokens.
     fn decode(tokens: &[u16]) -> Vec<u8> {
         static NAMES: LazyLock<HashMap<u16, Vec<u8>>> = LazyLock::new(|| {
-            let mut acc: HashMap<u16, Vec<u8>> =
-                pack::byte_tokens().zip(0..=255).map(|(token, byte)| (token, vec![byte])).collect();
-            for [left, right, becomes] in pack::merges() {
+            let mut acc: HashMap<u16, Vec<u8>> = weights::byte_tokens()
+                .zip(0..=255)
+                .map(|(token, byte)| (token, vec![byte]))
+                .collect();
+            for [left, right, becomes] in weights::merge_rules() {
                 acc.insert(becomes, [&acc[&left][..], &acc[&right]].concat());
             }
             acc
@@ -86,7 +91,7 @@ mod tests {
 
     #[test]
     fn no_token_is_longer_than_assumed() {
-        let tokens: Vec<u16> = pack::merges().map(|it| it[2]).collect();
+        let tokens: Vec<u16> = weights::merge_rules().map(|it| it[2]).collect();
         let longest = tokens.iter().map(|it| decode(&[*it]).len()).max();
         assert_eq!(longest, Some(128));
         assert!(tokens.iter().all(|it| *it < 50_265));

@@ -5,14 +5,14 @@
 
 use std::num::NonZero;
 
-use waylore_infer::Embedder;
+use waylore_infer::BuiltInEmbedder;
 
 /// In kilobytes; the room may hold no more than 100 MB.
 const LIMIT: u64 = 100_000;
 
 #[test]
 fn the_model_at_work_stays_below_its_limit() {
-    let embedder = Embedder::with_threads(NonZero::new(8).unwrap());
+    let embedder = BuiltInEmbedder::with_threads(NonZero::new(8).unwrap());
     let texts: Vec<String> = (0..16).map(|it| format!(" word{it}").repeat(600)).collect();
     let texts: Vec<&str> = texts.iter().map(String::as_str).collect();
     embedder.embed(&texts);

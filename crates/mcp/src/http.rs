@@ -1,5 +1,5 @@
-//! The protocol over loopback HTTP, for clients that cannot start a process. Only with the token, only
-//! for this machine, never for a web page.
+//! The protocol over loopback HTTP, for clients that cannot start a process. Requests need the token
+//! and must not come from a web page.
 
 use std::convert::Infallible;
 use std::net::{IpAddr, SocketAddr};
@@ -16,73 +16,73 @@ use rmcp::transport::streamable_http_server::session::local::LocalSessionManager
 use rmcp::transport::streamable_http_server::{StreamableHttpServerConfig, StreamableHttpService};
 use tokio::net::TcpListener;
 
-use crate::desk::{Config, Desk};
-use crate::server::Server;
+use crate::engine_slot::{Config, EngineSlot};
+use crate::server::McpServer;
 
-/// Where it is served, and what a client must show.
+/// Address and token of the HTTP server.
 pub struct HttpConfig {
     pub address: SocketAddr,
     /// At least 32 characters.
     pub token: String,
-    /// Told the address once clients can come.
+    /// Called with the bound address once clients can connect.
     pub ready: Box<dyn FnOnce(SocketAddr) + Send>,
 }
 
-/// Why nothing is served.
+/// Reasons why the server cannot start.
 #[derive(Debug)]
-pub enum NotServed {
-    /// The address can be reached from elsewhere.
+pub enum HttpServeError {
+    /// The address is reachable from other machines.
     NotLoopback(IpAddr),
     /// The token could be guessed.
     WeakToken,
-    /// The address cannot be had.
+    /// Binding failed.
     Address(std::io::Error),
 }
 
-impl std::fmt::Display for NotServed {
+impl std::fmt::Display for HttpServeError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NotLoopback(address) => {
-                write!(f, "`{address}` can be reached from elsewhere; only this machine is served")
+                write!(f, "`{address}` is reachable from other machines; use a loopback address")
             }
-            Self::WeakToken => write!(f, "a token has at least {SHORTEST} characters"),
+            Self::WeakToken => write!(f, "a token has at least {MIN_TOKEN_CHARS} characters"),
             Self::Address(error) => write!(f, "the address cannot be used: {error}"),
         }
     }
 }
 
-impl std::error::Error for NotServed {}
+impl std::error::Error for HttpServeError {}
 
-type Answer = Response<BoxBody<Bytes, Infallible>>;
+type HttpResponse = Response<BoxBody<Bytes, Infallible>>;
 
 /// The shortest token that is accepted.
-const SHORTEST: usize = 32;
-/// The only path that is served.
-const PATH: &str = "/mcp";
+const MIN_TOKEN_CHARS: usize = 32;
+/// The only endpoint.
+const ENDPOINT_PATH: &str = "/mcp";
 /// The largest request, in bytes.
-const LARGEST: usize = 8 << 20;
+const MAX_REQUEST_BYTES: usize = 8 << 20;
 
 /// Serves until the process ends.
-pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), NotServed> {
+pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), HttpServeError> {
     if !http.address.ip().is_loopback() {
-        return Err(NotServed::NotLoopback(http.address.ip()));
+        return Err(HttpServeError::NotLoopback(http.address.ip()));
     }
-    if http.token.len() < SHORTEST {
-        return Err(NotServed::WeakToken);
+    if http.token.len() < MIN_TOKEN_CHARS {
+        return Err(HttpServeError::WeakToken);
     }
-    let listener = TcpListener::bind(http.address).await.map_err(NotServed::Address)?;
-    let address = listener.local_addr().map_err(NotServed::Address)?;
-    let desk = Desk::new(config);
+    let listener = TcpListener::bind(http.address).await.map_err(HttpServeError::Address)?;
+    let address = listener.local_addr().map_err(HttpServeError::Address)?;
+    let desk = EngineSlot::new(config);
     let service = StreamableHttpService::new(
-        move || Ok(Server::new(desk.clone())),
+        move || Ok(McpServer::new(desk.clone())),
         Arc::new(LocalSessionManager::default()),
-        rules(address.port()),
+        host_rules(address.port()),
     );
     let token: Arc<str> = http.token.into();
     (http.ready)(address);
     loop {
         let Ok((stream, _)) = listener.accept().await else {
-            // Too many are connected; others may leave.
+            // Out of file descriptors; connections may close meanwhile.
             tokio::task::yield_now().await;
             continue;
         };
@@ -90,7 +90,7 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), NotServe
         let answer = service_fn(move |request: Request<Incoming>| {
             let (service, token) = (service.clone(), Arc::clone(&token));
             async move {
-                Ok::<Answer, Infallible>(match refusal(&request, &token) {
+                Ok::<HttpResponse, Infallible>(match reject_request(&request, &token) {
                     Some(refusal) => refusal,
                     None => service.handle(request).await,
                 })
@@ -99,14 +99,14 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), NotServe
         tokio::spawn(async move {
             let mut connection = http1::Builder::new();
             connection.timer(TokioTimer::new());
-            // A connection that breaks is the client's affair.
+            // A broken connection concerns only its client.
             let _ = connection.serve_connection(TokioIo::new(stream), answer).await;
         });
     }
 }
 
-/// A page in a browser may make a name of its own point here: it is told by its host and its origin.
-fn rules(port: u16) -> StreamableHttpServerConfig {
+/// Checks `Host` and `Origin`, which stops DNS rebinding by a page in a browser.
+fn host_rules(port: u16) -> StreamableHttpServerConfig {
     let names = ["127.0.0.1", "localhost", "[::1]"];
     let hosts = names.map(|it| format!("{it}:{port}"));
     let origins = names.map(|it| format!("http://{it}:{port}"));
@@ -114,24 +114,25 @@ fn rules(port: u16) -> StreamableHttpServerConfig {
         .with_allowed_hosts(hosts)
         .with_allowed_origins(origins)
         .enforce_origin_validation()
-        .with_max_request_body_bytes(LARGEST)
+        .with_max_request_body_bytes(MAX_REQUEST_BYTES)
 }
 
-/// What is said to a request that is not for us, or that shows no token.
-fn refusal(request: &Request<Incoming>, token: &str) -> Option<Answer> {
+/// The response to a request without the token or for another path.
+fn reject_request(request: &Request<Incoming>, token: &str) -> Option<HttpResponse> {
     let shown = request.headers().get(AUTHORIZATION).and_then(|it| it.to_str().ok());
     let shown = shown.and_then(|it| it.strip_prefix("Bearer ")).unwrap_or_default();
-    if !is_same(shown.trim().as_bytes(), token.as_bytes()) {
+    if !constant_time_eq(shown.trim().as_bytes(), token.as_bytes()) {
         let what = "the token is missing or wrong; send it as `Authorization: Bearer …`";
-        let mut res = told(StatusCode::UNAUTHORIZED, what);
+        let mut res = text_response(StatusCode::UNAUTHORIZED, what);
         res.headers_mut()
             .insert(WWW_AUTHENTICATE, hyper::header::HeaderValue::from_static("Bearer"));
         return Some(res);
     }
-    (request.uri().path() != PATH).then(|| told(StatusCode::NOT_FOUND, "the protocol is at `/mcp`"))
+    (request.uri().path() != ENDPOINT_PATH)
+        .then(|| text_response(StatusCode::NOT_FOUND, "the protocol is at `/mcp`"))
 }
 
-fn told(status: StatusCode, what: &str) -> Answer {
+fn text_response(status: StatusCode, what: &str) -> HttpResponse {
     let mut res = Response::new(Full::new(Bytes::from(format!("{what}\n"))).boxed());
     *res.status_mut() = status;
     let plain = hyper::header::HeaderValue::from_static("text/plain; charset=utf-8");
@@ -139,8 +140,8 @@ fn told(status: StatusCode, what: &str) -> Answer {
     res
 }
 
-/// Compares without telling by its time how much was right.
-fn is_same(a: &[u8], b: &[u8]) -> bool {
+/// Compares in constant time.
+fn constant_time_eq(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |acc, (a, b)| acc | (a ^ b)) == 0
 }
 
@@ -150,6 +151,10 @@ mod tests {
 
     #[test]
     fn a_token_is_the_same_or_not() {
-        assert!(is_same(b"abc", b"abc") && !is_same(b"abc", b"abd") && !is_same(b"", b"abc"));
+        assert!(
+            constant_time_eq(b"abc", b"abc")
+                && !constant_time_eq(b"abc", b"abd")
+                && !constant_time_eq(b"", b"abc")
+        );
     }
 }

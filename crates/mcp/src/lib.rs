@@ -1,18 +1,18 @@
-//! The Model Context Protocol: what an agent can ask for by itself, over stdio or loopback HTTP.
+//! Server for the Model Context Protocol, over stdio or loopback HTTP.
 //!
-//! Answers the handshake and the lists from tables; the engine is opened by the first call that needs
-//! it. Knows no SQL and no ranking. Texts of memories leave this room only as framed notes.
+//! The handshake and the lists are answered from tables; the first call that needs the project opens
+//! it. Knows no SQL and no ranking. Texts of memories leave this crate only as framed notes.
 
-mod desk;
-mod guide;
+mod engine_slot;
 mod http;
-mod lines;
+mod instructions;
+mod line_transport;
 mod prompts;
 mod resources;
 mod server;
 mod tools;
 
-pub use desk::{Config, Opener, Opening};
-pub use http::{HttpConfig, NotServed, serve_http};
-pub use lines::{Incoming, Outgoing, serve_lines};
-pub use tools::{ToolRow, schema_tokens, tool_rows};
+pub use engine_slot::{Config, OpenFuture, ProjectOpener};
+pub use http::{HttpConfig, HttpServeError, serve_http};
+pub use line_transport::{LineReader, LineWriter, serve_lines};
+pub use tools::{McpToolRow, schema_tokens, tool_rows};

@@ -1,18 +1,18 @@
-//! Prompts: what a person can ask an agent to do with memory.
+//! Prompts that a user can run in a client.
 
 use rmcp::model::{GetPromptResult, JsonObject, Prompt, PromptArgument, PromptMessage, Role};
 
-struct Row {
+struct PromptRow {
     name: &'static str,
-    about: &'static str,
+    description: &'static str,
     argument: (&'static str, &'static str),
     text: fn(&str) -> String,
 }
 
-const PROMPTS: &[Row] = &[
-    Row {
+const PROMPTS: &[PromptRow] = &[
+    PromptRow {
         name: "remember",
-        about: "Record what should be known in later sessions",
+        description: "Record what should be known in later sessions",
         argument: (
             "what",
             "What to record; the agent looks back over the session when it is empty",
@@ -31,10 +31,13 @@ const PROMPTS: &[Row] = &[
         }
         },
     },
-    Row {
+    PromptRow {
         name: "review",
-        about: "Check what is remembered about something against the code",
-        argument: ("topic", "What to check; everything about the files at hand when it is empty"),
+        description: "Check what is remembered about something against the code",
+        argument: (
+            "topic",
+            "What to check; everything about the files of the session when it is empty",
+        ),
         text: |topic| {
             let topic = if topic.is_empty() { "the files of this session" } else { topic };
             format!(
@@ -46,17 +49,20 @@ const PROMPTS: &[Row] = &[
     },
 ];
 
-pub(crate) fn list() -> Vec<Prompt> {
-    let prompt = |it: &Row| {
+pub(crate) fn list_prompts() -> Vec<Prompt> {
+    let prompt = |it: &PromptRow| {
         let (name, about) = it.argument;
         let argument = PromptArgument::new(name).with_description(about).with_required(false);
-        Prompt::new(it.name, Some(it.about), Some(vec![argument]))
+        Prompt::new(it.name, Some(it.description), Some(vec![argument]))
     };
     PROMPTS.iter().map(prompt).collect()
 }
 
-/// A prompt with its argument filled in; an error says what to do.
-pub(crate) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromptResult, String> {
+/// Renders a prompt with its argument; the error message says what to do.
+pub(crate) fn render_prompt(
+    name: &str,
+    arguments: Option<&JsonObject>,
+) -> Result<GetPromptResult, String> {
     let names: Vec<&str> = PROMPTS.iter().map(|it| it.name).collect();
     let Some(row) = PROMPTS.iter().find(|it| it.name == name) else {
         return Err(format!("there is no prompt `{name}`; there are: {}", names.join(", ")));
@@ -64,5 +70,5 @@ pub(crate) fn get(name: &str, arguments: Option<&JsonObject>) -> Result<GetPromp
     let given = arguments.and_then(|it| it.get(row.argument.0)).and_then(|it| it.as_str());
     let text = (row.text)(given.unwrap_or_default().trim());
     let message = PromptMessage::new_text(Role::User, text);
-    Ok(GetPromptResult::new(vec![message]).with_description(row.about))
+    Ok(GetPromptResult::new(vec![message]).with_description(row.description))
 }

@@ -1,65 +1,74 @@
-//! Resources: a memory or a session by its address, as framed notes.
+//! Resources: a memory, a session or the module map by URI, as framed notes.
 
-use engine::{Engine, Error, Explained, Told, frame};
+use engine::{Error, Explanation, Project, SessionExplanation, frame};
 use rmcp::model::{Resource, ResourceTemplate};
 
-/// How an address of ours begins.
-const SCHEME: &str = "memory://";
-const MAP: &str = "memory://module-map";
-const TEXT: &str = "text/plain";
+/// Prefix of all resource URIs.
+const URI_SCHEME: &str = "memory://";
+const MODULE_MAP_URI: &str = "memory://module-map";
+const TEXT_MIME_TYPE: &str = "text/plain";
 
-/// What there is to read without knowing an id.
-pub(crate) fn list() -> Vec<Resource> {
+/// Resources that need no id.
+pub(crate) fn list_resources() -> Vec<Resource> {
     let about = "The modules of the project and its tools";
-    let map = Resource::new(MAP, "module-map").with_description(about).with_mime_type(TEXT);
+    let map = Resource::new(MODULE_MAP_URI, "module-map")
+        .with_description(about)
+        .with_mime_type(TEXT_MIME_TYPE);
     vec![map]
 }
 
-pub(crate) fn templates() -> Vec<ResourceTemplate> {
+pub(crate) fn list_templates() -> Vec<ResourceTemplate> {
     let rows = [
-        ("memory", "memory://memory/{id}", "One memory, whole, with where it comes from"),
-        ("session", "memory://session/{id}", "What was seen in a session that was learned from"),
+        ("memory", "memory://memory/{id}", "One memory in full, with its evidence"),
+        ("session", "memory://session/{id}", "Observations of a session that was learned from"),
     ];
     let template = |(name, address, about): (&str, &str, &str)| {
-        ResourceTemplate::new(address, name).with_description(about).with_mime_type(TEXT)
+        ResourceTemplate::new(address, name).with_description(about).with_mime_type(TEXT_MIME_TYPE)
     };
     rows.into_iter().map(template).collect()
 }
 
-/// Reads a resource; `None` when the address names nothing of ours.
-pub(crate) async fn read(engine: &Engine, address: &str) -> Result<Option<String>, Error> {
-    if address == MAP {
-        return match engine.module_map().await {
-            Ok(map) => Ok(Some(map.told())),
-            // It is listed, so it can be read: what it says is that there is nothing yet.
+/// Reads a resource; `None` if the URI is unknown.
+pub(crate) async fn read_resource(
+    engine: &Project,
+    address: &str,
+) -> Result<Option<String>, Error> {
+    if address == MODULE_MAP_URI {
+        return match engine.code_graph().module_map().await {
+            Ok(map) => Ok(Some(map.to_notes())),
+            // The resource is listed, so reading it must succeed: the text says that there is no map yet.
             Err(Error::Refused { what, hint }) => {
                 Ok(Some(hint.map_or_else(|| what.clone(), |it| format!("{what}; {it}"))))
             }
             Err(error) => Err(error),
         };
     }
-    let Some((kind, id)) = address.strip_prefix(SCHEME).and_then(|it| it.split_once('/')) else {
+    let Some((kind, id)) = address.strip_prefix(URI_SCHEME).and_then(|it| it.split_once('/'))
+    else {
         return Ok(None);
     };
-    let explained = match engine.explain(id).await {
+    let explained = match engine.session_history().explain(id).await {
         Ok(explained) => explained,
         Err(Error::NotFound { .. } | Error::Refused { .. }) => return Ok(None),
         Err(error) => return Err(error),
     };
     Ok(match (kind, explained) {
-        ("memory", Explained::Memory { memory, witnesses, sessions }) => {
-            let mut lines = vec![engine.framed_note(&memory)];
+        ("memory", Explanation::Memory { memory, sightings: witnesses, sessions }) => {
+            let mut lines = vec![engine.injector().format_note(&memory)];
             lines.extend(
-                memory.files.iter().map(|it| format!("file: {}", frame::neutral(it.as_str()))),
+                memory
+                    .files
+                    .iter()
+                    .map(|it| format!("file: {}", frame::neutralize_text(it.as_str()))),
             );
             lines.push(format!("status: {}", memory.status()));
             lines.push(format!("source: {}, confidence {}", memory.source, memory.confidence));
             lines.extend(witnesses.iter().map(|it| {
-                let (signal, session) = (it.sighting.signal, it.sighting.session.short());
+                let (signal, session) = (it.signal, it.session_id.short());
                 format!("evidence: {signal} in session #{session}")
             }));
             lines.extend(sessions.iter().map(|it| {
-                let touched = it.files.iter().map(|it| frame::neutral(it.path.as_str()));
+                let touched = it.files.iter().map(|it| frame::neutralize_text(it.path.as_str()));
                 let touched: Vec<String> = touched.collect();
                 format!(
                     "evidence: session #{} touched {}",
@@ -67,26 +76,28 @@ pub(crate) async fn read(engine: &Engine, address: &str) -> Result<Option<String
                     touched.join(", ")
                 )
             }));
-            Some(framed(&lines))
+            Some(frame_lines(&lines))
         }
-        ("session", Explained::Session(told)) => Some(framed(&session(&told))),
+        ("session", Explanation::Session(told)) => Some(frame_lines(&format_session(&told))),
         _ => None,
     })
 }
 
-fn session(told: &Told) -> Vec<String> {
+fn format_session(told: &SessionExplanation) -> Vec<String> {
     let it = &told.session;
     let mut res = vec![format!("session #{}: {}", it.id.short(), it.outcome)];
     res.extend(
-        told.files.iter().map(|it| format!("touched: {}", frame::neutral(it.path.as_str()))),
+        told.files
+            .iter()
+            .map(|it| format!("touched: {}", frame::neutralize_text(it.path.as_str()))),
     );
     for it in &told.sightings {
-        let text = it.evidence.text.as_deref().unwrap_or_default();
-        res.push(format!("seen: {} {}", it.sighting.signal, frame::neutral(text)));
+        let text = it.evidence.quoted_text().unwrap_or_default();
+        res.push(format!("seen: {} {}", it.signal, frame::neutralize_text(&text)));
     }
     res
 }
 
-fn framed(lines: &[String]) -> String {
-    format!("{}\n{}\n{}", frame::HEAD, lines.join("\n"), frame::FOOT)
+fn frame_lines(lines: &[String]) -> String {
+    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
 }

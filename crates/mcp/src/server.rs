@@ -1,4 +1,4 @@
-//! Who answers: lists from the tables, calls through the desk.
+//! The MCP request handler: lists come from tables, calls lock the project.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -13,25 +13,25 @@ use rmcp::model::{
 use rmcp::service::RequestContext;
 use rmcp::{RoleServer, ServerHandler};
 
-use crate::desk::Desk;
-use crate::tools::Call;
-use crate::{guide, prompts, resources, tools};
+use crate::engine_slot::EngineSlot;
+use crate::tools::ToolCallContext;
+use crate::{instructions, prompts, resources, tools};
 
-/// How long a client may take to say where it works.
-const PATIENCE: Duration = Duration::from_secs(2);
+/// Time that a client has to report its roots.
+const ROOTS_TIMEOUT: Duration = Duration::from_secs(2);
 
 #[derive(Clone)]
-pub(crate) struct Server {
-    desk: Desk,
+pub(crate) struct McpServer {
+    slot: EngineSlot,
 }
 
-impl Server {
-    pub(crate) fn new(desk: Desk) -> Self {
-        Self { desk }
+impl McpServer {
+    pub(crate) fn new(desk: EngineSlot) -> Self {
+        Self { slot: desk }
     }
 }
 
-impl ServerHandler for Server {
+impl ServerHandler for McpServer {
     fn get_info(&self) -> ServerConfig {
         let can = ServerCapabilities::builder();
         let can = can.enable_tools().enable_resources().enable_prompts().build();
@@ -39,7 +39,7 @@ impl ServerHandler for Server {
         ServerConfig::new(can)
             .with_server_info(us)
             .with_protocol_version(ProtocolVersion::LATEST)
-            .with_instructions(guide::INSTRUCTIONS)
+            .with_instructions(instructions::SERVER_INSTRUCTIONS)
     }
 
     async fn list_tools(
@@ -47,11 +47,11 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListToolsResult, ErrorData> {
-        Ok(ListToolsResult::with_all_items(tools::list()))
+        Ok(ListToolsResult::with_all_items(tools::list_tools()))
     }
 
     fn get_tool(&self, name: &str) -> Option<Tool> {
-        tools::get(name)
+        tools::find_tool(name)
     }
 
     async fn call_tool(
@@ -65,15 +65,15 @@ impl ServerHandler for Server {
                 format!("there is no tool `{}`; there are: {}", request.name, names.join(", "));
             return Err(ErrorData::invalid_params(what, None));
         };
-        let session = self.desk.session(client(&context));
-        let mut turn = match self.desk.turn(self.folder(&context)).await {
+        let session = self.slot.agent_session(client_name(&context));
+        let mut turn = match self.slot.lock_project(self.client_folder(&context)).await {
             Ok(turn) => turn,
-            Err(what) => return Ok(refusal(what)),
+            Err(what) => return Ok(error_response(what)),
         };
-        let note = if row.writes { self.desk.next_note() } else { String::new() };
+        let note = if row.writes { self.slot.next_note_id() } else { String::new() };
         let arguments = request.arguments.unwrap_or_default();
-        let call = Call { engine: turn.engine(), session, note, arguments };
-        Ok(tools::call(row, call).await.into())
+        let call = ToolCallContext { project: turn.project(), session, note_id: note, arguments };
+        Ok(tools::call_tool(row, call).await.into())
     }
 
     async fn list_resources(
@@ -81,7 +81,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourcesResult, ErrorData> {
-        Ok(ListResourcesResult::with_all_items(resources::list()))
+        Ok(ListResourcesResult::with_all_items(resources::list_resources()))
     }
 
     async fn list_resource_templates(
@@ -89,7 +89,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListResourceTemplatesResult, ErrorData> {
-        Ok(ListResourceTemplatesResult::with_all_items(resources::templates()))
+        Ok(ListResourceTemplatesResult::with_all_items(resources::list_templates()))
     }
 
     async fn read_resource(
@@ -98,11 +98,12 @@ impl ServerHandler for Server {
         context: RequestContext<RoleServer>,
     ) -> Result<ReadResourceResponse, ErrorData> {
         let internal = |what: String| ErrorData::internal_error(what, None);
-        let mut turn = self.desk.turn(self.folder(&context)).await.map_err(internal)?;
-        let read = resources::read(turn.engine(), &request.uri).await;
+        let mut turn =
+            self.slot.lock_project(self.client_folder(&context)).await.map_err(internal)?;
+        let read = resources::read_resource(turn.project(), &request.uri).await;
         let Some(text) = read.map_err(|it| internal(it.to_string()))? else {
             let what = format!(
-                "there is nothing at `{}`; memory://module-map, memory://memory/{{id}} and memory://session/{{id}} are known",
+                "no resource at `{}`; memory://module-map, memory://memory/{{id}} and memory://session/{{id}} are known",
                 request.uri
             );
             let uri = serde_json::json!({ "uri": request.uri });
@@ -117,7 +118,7 @@ impl ServerHandler for Server {
         _: Option<PaginatedRequestParams>,
         _: RequestContext<RoleServer>,
     ) -> Result<ListPromptsResult, ErrorData> {
-        Ok(ListPromptsResult::with_all_items(prompts::list()))
+        Ok(ListPromptsResult::with_all_items(prompts::list_prompts()))
     }
 
     async fn get_prompt(
@@ -125,39 +126,40 @@ impl ServerHandler for Server {
         request: GetPromptRequestParams,
         _: RequestContext<RoleServer>,
     ) -> Result<GetPromptResponse, ErrorData> {
-        let res = prompts::get(&request.name, request.arguments.as_ref());
+        let res = prompts::render_prompt(&request.name, request.arguments.as_ref());
         res.map(Into::into).map_err(|what| ErrorData::invalid_params(what, None))
     }
 }
 
-impl Server {
-    /// Where the client works, if it says so in time. Roots are gone from newer revisions, so only
-    /// those who declare them are asked.
-    #[expect(deprecated, reason = "older clients say where they work in no other way")]
-    async fn folder(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
+impl McpServer {
+    /// The first root of the client, if it reports one in time. Newer protocol revisions have no roots,
+    /// so only clients that declare them are asked.
+    #[expect(deprecated, reason = "older clients report their folder in no other way")]
+    async fn client_folder(&self, context: &RequestContext<RoleServer>) -> Option<PathBuf> {
         let declares = context.client_capabilities().is_some_and(|it| it.roots.is_some());
-        if !self.desk.wants_folder() || !declares {
+        if !self.slot.needs_folder() || !declares {
             return None;
         }
-        let roots = tokio::time::timeout(PATIENCE, context.peer.list_roots()).await.ok()?.ok()?;
+        let roots =
+            tokio::time::timeout(ROOTS_TIMEOUT, context.peer.list_roots()).await.ok()?.ok()?;
         let path = roots.roots.first()?.uri.strip_prefix("file://")?.to_owned();
-        Some(PathBuf::from(decoded(&path))).filter(|it| it.is_dir())
+        Some(PathBuf::from(percent_decode(&path))).filter(|it| it.is_dir())
     }
 }
 
-fn refusal(what: String) -> CallToolResponse {
+fn error_response(what: String) -> CallToolResponse {
     let content = vec![rmcp::model::ContentBlock::text(what)];
     rmcp::model::CallToolResult::error(content).into()
 }
 
-/// What the client calls itself.
-fn client(context: &RequestContext<RoleServer>) -> String {
+/// The name of the client.
+fn client_name(context: &RequestContext<RoleServer>) -> String {
     let name = context.client_info().map(|it| it.name.clone());
     name.filter(|it| !it.trim().is_empty()).unwrap_or_else(|| "mcp".to_owned())
 }
 
-/// An address without its percent signs.
-fn decoded(path: &str) -> String {
+/// Decodes percent escapes of a URI path.
+fn percent_decode(path: &str) -> String {
     let (mut res, mut rest) = (Vec::new(), path.as_bytes());
     while let Some((first, behind)) = rest.split_first() {
         let hex = behind.get(..2).and_then(|it| std::str::from_utf8(it).ok());
@@ -177,7 +179,7 @@ mod tests {
     #[test]
     fn an_address_is_read_as_a_path() {
         for (given, path) in [("/a%20b/%C3%A9", "/a b/é"), ("/a%2", "/a%2"), ("/%zz%", "/%zz%")] {
-            assert_eq!(decoded(given), path);
+            assert_eq!(percent_decode(given), path);
         }
     }
 }

@@ -1,5 +1,5 @@
-//! The tools: a table of names, schemas and functions. All of them together stay within 2,000 tokens,
-//! since hosts put them before every conversation.
+//! The table of tools: names, schemas and functions. Together they stay within 2,000 tokens, because
+//! hosts put them into every conversation.
 
 mod code;
 mod map;
@@ -10,51 +10,54 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 
-use engine::{AgentSession, Engine, Error};
+use engine::{AgentSession, Error, Project};
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, Tool, ToolAnnotations};
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-/// What a tool says.
-pub(crate) struct Said {
-    /// For models: notes framed, or a sentence of ours.
+/// The result of a tool.
+pub(crate) struct ToolOutput {
+    /// For models: framed notes, or a message.
     pub(crate) text: String,
-    /// For programs. Texts of memories stand only in `notes`, framed.
+    /// For programs. Texts of memories occur only in `notes`, framed.
     pub(crate) data: Value,
 }
 
-/// What a tool works with.
-pub(crate) struct Call<'a> {
-    pub(crate) engine: &'a mut Engine,
+/// The inputs of a tool call.
+pub(crate) struct ToolCallContext<'a> {
+    pub(crate) project: &'a mut Project,
     pub(crate) session: AgentSession,
-    /// The name of a note, should one be recorded.
-    pub(crate) note: String,
+    /// Id for a note that the call may record.
+    pub(crate) note_id: String,
     pub(crate) arguments: JsonObject,
 }
 
-type Run = for<'a> fn(Call<'a>) -> Pin<Box<dyn Future<Output = Result<Said, Wrong>> + Send + 'a>>;
+type ToolFunction =
+    for<'a> fn(
+        ToolCallContext<'a>,
+    ) -> Pin<Box<dyn Future<Output = Result<ToolOutput, ToolError>> + Send + 'a>>;
 
 /// One tool.
-pub struct ToolRow {
+pub struct McpToolRow {
     pub name: &'static str,
-    pub about: &'static str,
-    /// JSON schemas of the arguments and of the structured answer; none where that is an id or two.
-    pub takes: &'static str,
-    pub gives: &'static str,
-    /// Whether it changes anything.
+    pub description: &'static str,
+    /// JSON schemas of the arguments and of the structured result; empty for results of an id or two.
+    pub input_schema: &'static str,
+    pub output_schema: &'static str,
+    /// True if the tool changes anything.
     pub writes: bool,
-    run: Run,
+    function: ToolFunction,
 }
 
-/// Why a tool could not do it, in words that say what to do next.
-pub(crate) enum Wrong {
+/// Failure of a tool; the message says what to do next.
+pub(crate) enum ToolError {
     /// The arguments do not fit.
     Arguments(String),
-    /// They fit, and it cannot be done.
+    /// Valid arguments, but the request cannot be fulfilled.
     Refused(String),
 }
 
-impl From<Error> for Wrong {
+impl From<Error> for ToolError {
     fn from(error: Error) -> Self {
         let hint = match &error {
             Error::NotFound { .. } => Some("search_memory shows the ids of notes".to_owned()),
@@ -63,7 +66,7 @@ impl From<Error> for Wrong {
             Error::Nothing { .. } | Error::Secret { .. } | Error::Source(_) | Error::Model(_) => {
                 None
             }
-            Error::Store(_) => Some("a person can run `waylore doctor`".to_owned()),
+            Error::Store(_) => Some("the user can run `waylore doctor`".to_owned()),
         };
         Self::Refused(match hint {
             Some(hint) => format!("{error}; {hint}"),
@@ -72,121 +75,122 @@ impl From<Error> for Wrong {
     }
 }
 
-/// In the order in which an agent needs them.
-const TOOLS: &[ToolRow] = &[
-    ToolRow {
+/// Tools in the order in which an agent needs them.
+const TOOL_TABLE: &[McpToolRow] = &[
+    McpToolRow {
         name: "search_memory",
-        about: "Search what is known about this project: traps, fixes, decisions, how things work. Empty when nothing is relevant.",
-        takes: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}|query"#,
-        gives: r#"{"notes":{"type":"string"},"hits":{"type":"array"}}|"#,
+        description: "Search what is known about this project: traps, fixes, decisions, how things work. Empty if nothing is relevant.",
+        input_schema: r#"{"query":{"type":"string","description":"A question, an identifier or an error message"},"type":{"type":"string","description":"Only this type, e.g. gotcha, decision, error_pattern"},"file":{"type":"string","description":"Only about this file"},"limit":{"type":"integer"}}|query"#,
+        output_schema: r#"{"notes":{"type":"string"},"hits":{"type":"array"}}|"#,
         writes: false,
-        run: |call| Box::pin(memory::search(call)),
+        function: |call| Box::pin(memory::search_memory(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "record_memory",
-        about: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad and becomes a memory only if it proves itself.",
-        takes: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, error_pattern, module_insight, dead_end; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}}}|content"#,
-        gives: r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"}}|"#,
+        description: "Record something a later session should know, as one self-contained statement. It goes to the scratchpad of the session and becomes a memory only if later evidence confirms it.",
+        input_schema: r#"{"content":{"type":"string"},"type":{"type":"string","description":"gotcha, decision, preference, pattern, requirement, error_pattern, module_insight, dead_end; suggested when absent"},"files":{"type":"array","items":{"type":"string"}},"modules":{"type":"array","items":{"type":"string"}},"tags":{"type":"array","items":{"type":"string"}}}|content"#,
+        output_schema: r#"{"recorded_in":{"type":"string"},"session":{"type":"string"},"type":{"type":"string"}}|"#,
         writes: true,
-        run: |call| Box::pin(memory::record(call)),
+        function: |call| Box::pin(memory::record_memory(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "get_workflow_recipe",
-        about: "Get the steps by which a kind of task went well before. Empty when none fits.",
-        takes: r#"{"task":{"type":"string"}}|task"#,
-        gives: r#"{"notes":{"type":"string"},"steps":{"type":"array"}}|"#,
+        description: "Get the steps that worked for this kind of task before. Empty if none fits.",
+        input_schema: r#"{"task":{"type":"string"}}|task"#,
+        output_schema: r#"{"notes":{"type":"string"},"steps":{"type":"array"}}|"#,
         writes: false,
-        run: |call| Box::pin(pipeline::recipe(call)),
+        function: |call| Box::pin(pipeline::get_recipe(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "get_context",
-        about: "Get what should be known before a stage of work: plan (recipes, dead ends, effort, what changes along), qa (what to verify), recovery (what failed), spec (preferences, decisions).",
-        takes: r#"{"stage":{"type":"string","enum":["plan","qa","recovery","spec"]},"task":{"type":"string"},"modules":{"type":"array","items":{"type":"string"}},"files":{"type":"array","items":{"type":"string"}},"report":{"type":"string","description":"recovery: what said that the work failed"}}|stage"#,
-        gives: r#"{"notes":{"type":"string"},"ids":{"type":"array"}}|"#,
+        description: "Get the notes for a stage of work: plan (recipes, dead ends, effort, files that change together), qa (what to verify), recovery (what failed), spec (preferences, decisions).",
+        input_schema: r#"{"stage":{"type":"string","enum":["plan","qa","recovery","spec"]},"task":{"type":"string"},"modules":{"type":"array","items":{"type":"string"}},"files":{"type":"array","items":{"type":"string"}},"report":{"type":"string","description":"recovery: the error or review that reported the failure"}}|stage"#,
+        output_schema: r#"{"notes":{"type":"string"},"ids":{"type":"array"}}|"#,
         writes: false,
-        run: |call| Box::pin(pipeline::context(call)),
+        function: |call| Box::pin(pipeline::get_context(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "analyze_impact",
-        about: "List who would notice a change of a file or symbol, and what is known about it.",
-        takes: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer"}}|target"#,
-        gives: r#"{"targets":{"type":"array"},"affected":{"type":"array"},"notes":{"type":"string"}}|"#,
+        description: "List the code affected by a change to a file or symbol, with notes about it.",
+        input_schema: r#"{"target":{"type":"string","description":"path, path:symbol, path:line or symbol"},"depth":{"type":"integer"}}|target"#,
+        output_schema: r#"{"targets":{"type":"array"},"affected":{"type":"array"},"notes":{"type":"string"}}|"#,
         writes: false,
-        run: |call| Box::pin(code::impact(call)),
+        function: |call| Box::pin(code::analyze_impact(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "get_dependencies",
-        about: "List what a file or symbol needs.",
-        takes: r#"{"target":{"type":"string"},"depth":{"type":"integer"}}|target"#,
-        gives: r#"{"targets":{"type":"array"},"needs":{"type":"array"}}|"#,
+        description: "List the dependencies of a file or symbol.",
+        input_schema: r#"{"target":{"type":"string"},"depth":{"type":"integer"}}|target"#,
+        output_schema: r#"{"targets":{"type":"array"},"needs":{"type":"array"}}|"#,
         writes: false,
-        run: |call| Box::pin(code::dependencies(call)),
+        function: |call| Box::pin(code::get_dependencies(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "get_module_map",
-        about: "List the modules of the project, or everything about one.",
-        takes: r#"{"module":{"type":"string"}}|"#,
-        gives: r#"{"notes":{"type":"string"},"modules":{"type":"array"}}|"#,
+        description: "List the modules of the project, or the details of one.",
+        input_schema: r#"{"module":{"type":"string"}}|"#,
+        output_schema: r#"{"notes":{"type":"string"},"modules":{"type":"array"}}|"#,
         writes: false,
-        run: |call| Box::pin(map::show(call)),
+        function: |call| Box::pin(map::show_map(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "update_module_map",
-        about: "Propose another name, purpose or more files of a module. The map changes when a person confirms it.",
-        takes: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}|module"#,
-        gives: "",
+        description: "Propose a name, a purpose or more files for a module. The map changes when the user confirms it.",
+        input_schema: r#"{"module":{"type":"string"},"name":{"type":"string"},"description":{"type":"string"},"files":{"type":"array","items":{"type":"string"}}}|module"#,
+        output_schema: "",
         writes: true,
-        run: |call| Box::pin(map::update(call)),
+        function: |call| Box::pin(map::update_map(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "relate",
-        about: "Register how a memory stands to another memory or to a file.",
-        takes: r#"{"memory":{"type":"string","description":"id"},"relation":{"type":"string","enum":["required_with","conflicts_with","validates","derived_from"]},"target":{"type":"string","description":"id or path"}}|memory,relation,target"#,
-        gives: "",
+        description: "Register a relation from a memory to another memory or to a file.",
+        input_schema: r#"{"memory":{"type":"string","description":"id"},"relation":{"type":"string","enum":["required_with","conflicts_with","validates","derived_from"]},"target":{"type":"string","description":"id or path"}}|memory,relation,target"#,
+        output_schema: "",
         writes: true,
-        run: |call| Box::pin(memory::relate(call)),
+        function: |call| Box::pin(memory::relate_memory(call)),
     },
-    ToolRow {
+    McpToolRow {
         name: "flag_memory",
-        about: "Say that a memory is wrong or outdated. It is no longer told unasked until a person has looked at it.",
-        takes: r#"{"memory":{"type":"string","description":"id"},"reason":{"type":"string"}}|memory,reason"#,
-        gives: "",
+        description: "Report that a memory is wrong or outdated. It is no longer injected until the user has reviewed it.",
+        input_schema: r#"{"memory":{"type":"string","description":"id"},"reason":{"type":"string"}}|memory,reason"#,
+        output_schema: "",
         writes: true,
-        run: |call| Box::pin(memory::flag(call)),
+        function: |call| Box::pin(memory::flag_memory(call)),
     },
 ];
 
-/// The tools there are.
-pub fn tool_rows() -> &'static [ToolRow] {
-    TOOLS
+/// All tools.
+pub fn tool_rows() -> &'static [McpToolRow] {
+    TOOL_TABLE
 }
 
-/// Tokens of everything a host is told about the tools.
+/// Tokens of all tool descriptions and schemas.
 pub fn schema_tokens() -> u32 {
-    let all = serde_json::to_string(&list()).expect("tools are plain JSON");
-    engine::tokens(&all)
+    let all = serde_json::to_string(&list_tools()).expect("tools are plain JSON");
+    engine::estimate_tokens(&all)
 }
 
-pub(crate) fn list() -> Vec<Tool> {
-    TOOLS.iter().map(tool).collect()
+pub(crate) fn list_tools() -> Vec<Tool> {
+    TOOL_TABLE.iter().map(to_mcp_tool).collect()
 }
 
-pub(crate) fn get(name: &str) -> Option<Tool> {
-    TOOLS.iter().find(|it| it.name == name).map(tool)
+pub(crate) fn find_tool(name: &str) -> Option<Tool> {
+    TOOL_TABLE.iter().find(|it| it.name == name).map(to_mcp_tool)
 }
 
-fn tool(row: &ToolRow) -> Tool {
-    let mut res = Tool::new(row.name, row.about, Arc::new(schema(row.takes)));
-    res.output_schema = (!row.gives.is_empty()).then(|| Arc::new(schema(row.gives)));
+fn to_mcp_tool(row: &McpToolRow) -> Tool {
+    let mut res = Tool::new(row.name, row.description, Arc::new(expand_schema(row.input_schema)));
+    res.output_schema =
+        (!row.output_schema.is_empty()).then(|| Arc::new(expand_schema(row.output_schema)));
     let hints = ToolAnnotations::new();
     res.annotations =
         Some(if row.writes { hints.destructive(false) } else { hints.read_only(true) });
     res
 }
 
-/// A schema from the short form of the table: the properties, then what is required, if anything.
-fn schema(short: &str) -> JsonObject {
-    let (properties, required) = short.rsplit_once('|').expect("the table says what is required");
+/// Expands the short form of the table: the properties, then the required names after `|`.
+fn expand_schema(short: &str) -> JsonObject {
+    let (properties, required) = short.rsplit_once('|').expect("a schema in the table has a `|`");
     let properties: Value = serde_json::from_str(properties).expect("the table holds JSON");
     let mut res = JsonObject::new();
     res.insert("type".to_owned(), json!("object"));
@@ -198,21 +202,21 @@ fn schema(short: &str) -> JsonObject {
     res
 }
 
-/// Calls a tool. What is wrong is an answer, too: only then does the model see it and do better.
-pub(crate) async fn call(row: &ToolRow, call: Call<'_>) -> CallToolResult {
-    let what = match (row.run)(call).await {
-        Ok(Said { text, mut data }) => {
-            // Some hosts show a model only one of the two.
-            if is_silent(&data) {
+/// Calls a tool. Failures are tool results, not protocol errors, so that the model sees them.
+pub(crate) async fn call_tool(row: &McpToolRow, call: ToolCallContext<'_>) -> CallToolResult {
+    let what = match (row.function)(call).await {
+        Ok(ToolOutput { text, mut data }) => {
+            // Some hosts pass only one of text and data to the model.
+            if lacks_content(&data) {
                 data["says"] = json!(text);
             }
             let mut res = CallToolResult::structured(data);
             res.content = vec![ContentBlock::text(text)];
             return res;
         }
-        Err(Wrong::Refused(what)) => what,
-        Err(Wrong::Arguments(what)) => {
-            let takes = schema(row.takes);
+        Err(ToolError::Refused(what)) => what,
+        Err(ToolError::Arguments(what)) => {
+            let takes = expand_schema(row.input_schema);
             let names: Vec<&String> =
                 takes["properties"].as_object().into_iter().flatten().map(|it| it.0).collect();
             let names: Vec<&str> = names.into_iter().map(String::as_str).collect();
@@ -223,41 +227,45 @@ pub(crate) async fn call(row: &ToolRow, call: Call<'_>) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(what)])
 }
 
-/// Whether an answer says nothing without its text: no notes, and nothing that was looked up.
-fn is_silent(data: &Value) -> bool {
+/// True if the data is empty without the text: no notes and no looked-up symbols.
+fn lacks_content(data: &Value) -> bool {
     let has_notes = data["notes"].as_str().is_some_and(|it| !it.is_empty());
     !has_notes && data.get("targets").is_none()
 }
 
-/// Reads the arguments of a tool.
-fn arguments<T: DeserializeOwned>(given: JsonObject) -> Result<T, Wrong> {
-    serde_json::from_value(Value::Object(given)).map_err(|it| Wrong::Arguments(it.to_string()))
+/// Parses the arguments of a tool.
+fn parse_arguments<T: DeserializeOwned>(given: JsonObject) -> Result<T, ToolError> {
+    serde_json::from_value(Value::Object(given)).map_err(|it| ToolError::Arguments(it.to_string()))
 }
 
-/// Notes inside their frame; no text at all when there are none.
-fn framed(lines: &[String]) -> String {
-    use engine::frame::{FOOT, HEAD};
-    if lines.is_empty() { String::new() } else { format!("{HEAD}\n{}\n{FOOT}", lines.join("\n")) }
+/// Frames notes; empty if there are none.
+fn frame_notes(lines: &[String]) -> String {
+    use engine::frame::{NOTES_FOOTER, NOTES_HEADER};
+    if lines.is_empty() {
+        String::new()
+    } else {
+        format!("{NOTES_HEADER}\n{}\n{NOTES_FOOTER}", lines.join("\n"))
+    }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// What hosts put before every conversation.
-    const MOST: u32 = 2_000;
+    /// Hosts put the schemas into every conversation.
+    const MAX_SCHEMA_TOKENS: u32 = 2_000;
 
     #[test]
     fn all_schemas_together_are_small() {
         let n_tokens = schema_tokens();
-        assert!(n_tokens <= MOST, "{n_tokens} tokens");
+        assert!(n_tokens <= MAX_SCHEMA_TOKENS, "{n_tokens} tokens");
     }
 
     #[test]
     fn no_schema_takes_null_and_every_property_required_is_there() {
-        for row in TOOLS {
-            let all = [row.takes, row.gives].into_iter().filter(|it| !it.is_empty());
-            for schema in all.map(schema) {
+        for row in TOOL_TABLE {
+            let all = [row.input_schema, row.output_schema].into_iter().filter(|it| !it.is_empty());
+            for schema in all.map(expand_schema) {
                 let text = Value::Object(schema.clone()).to_string();
                 assert!(!text.contains("null"), "{}: {text}", row.name);
                 for name in schema.get("required").and_then(Value::as_array).into_iter().flatten() {
@@ -269,8 +277,8 @@ mod tests {
 
     #[test]
     fn names_are_unique() {
-        for (i, row) in TOOLS.iter().enumerate() {
-            assert!(TOOLS[..i].iter().all(|it| it.name != row.name), "{}", row.name);
+        for (i, row) in TOOL_TABLE.iter().enumerate() {
+            assert!(TOOL_TABLE[..i].iter().all(|it| it.name != row.name), "{}", row.name);
         }
     }
 }

@@ -3,26 +3,26 @@
 /// A word that is not in a closed vocabulary, with the words that are.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct UnknownWord {
-    /// What the vocabulary is called, e.g. `type`.
+    /// Name of the vocabulary, e.g. `type`.
     pub what: &'static str,
     pub given: String,
     pub known: Vec<&'static str>,
 }
 
 impl UnknownWord {
-    /// The known word nearest to what was given, when it is near enough to be a typo.
-    pub fn closest(&self) -> Option<&'static str> {
+    /// The closest known word, if its edit distance suggests a typo.
+    pub fn closest_known(&self) -> Option<&'static str> {
         let given = self.given.to_ascii_lowercase().replace('-', "_");
-        let near = |it: &&&'static str| distance(it.as_bytes(), given.as_bytes());
+        let near = |it: &&&'static str| edit_distance(it.as_bytes(), given.as_bytes());
         let best = self.known.iter().min_by_key(near)?;
-        (distance(best.as_bytes(), given.as_bytes()) <= best.len().max(3) / 3).then_some(*best)
+        (edit_distance(best.as_bytes(), given.as_bytes()) <= best.len().max(3) / 3).then_some(*best)
     }
 }
 
 impl std::fmt::Display for UnknownWord {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "unknown {} `{}`", self.what, self.given)?;
-        match self.closest() {
+        match self.closest_known() {
             Some(word) => write!(f, " (did you mean `{word}`?)"),
             None => write!(f, " (one of: {})", self.known.join(", ")),
         }
@@ -31,8 +31,8 @@ impl std::fmt::Display for UnknownWord {
 
 impl std::error::Error for UnknownWord {}
 
-/// Edit distance; the inputs are words, so the quadratic table stays tiny.
-fn distance(left: &[u8], right: &[u8]) -> usize {
+/// Levenshtein distance with a single row; the inputs are words, so the cost stays small.
+fn edit_distance(left: &[u8], right: &[u8]) -> usize {
     let right = &right[..right.len().min(64)];
     let mut row: Vec<usize> = (0..=right.len()).collect();
     for (i, a) in left.iter().enumerate() {
@@ -71,7 +71,7 @@ macro_rules! closed {
                 match slug { $($slug => Some(Self::$variant),)+ _ => None }
             }
 
-            /// Reads a word a person or a peer wrote; the error lists what would have been right.
+            /// Parses a word written by a user or a peer; the error lists the valid ones.
             $vis fn parse(word: &str) -> Result<Self, $crate::UnknownWord> {
                 Self::from_slug(word).ok_or_else(|| $crate::UnknownWord {
                     what: $what,

@@ -1,7 +1,7 @@
-//! Events: what an agent host tells us, one JSON object a line. A session is a log of them.
+//! Events reported by agent hosts, one JSON object per line. A session is a log of events.
 //!
-//! This is the stored format of journals and the wire of hooks, so a field may be added and never
-//! renamed. It does not say what an event means: that is a fold, in `observe`.
+//! This is the stored format of journals and the wire format of hooks: fields may be added, never
+//! renamed. The meaning of events is computed by a fold in `observe`.
 
 mod body;
 
@@ -10,17 +10,18 @@ use serde::{Deserialize, Serialize};
 use crate::{SessionId, Timestamp, UnknownWord, closed};
 
 pub use body::{
-    Compaction, Excerpt, LineSpan, MAX_EXCERPT, Reasoning, RecordedNote, SessionEnd, SessionStart,
-    StepComplete, TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage, Validation,
+    AgentReasoning, ContextCompaction, LineSpan, MAX_EXCERPT, RecordedNote, SessionEnd,
+    SessionStart, StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall, ToolResult,
+    UserMessage, ValidationResult,
 };
 
 /// The longest line that is read, in bytes.
-pub const MAX_LINE: usize = 8 << 20;
-/// The longest event id, in bytes: ids are kept to recognise repeats.
-pub const MAX_EVENT_ID: usize = 128;
+pub const MAX_EVENT_LINE_BYTES: usize = 8 << 20;
+/// The longest event id, in bytes; ids are stored to detect duplicates.
+pub const MAX_EVENT_ID_BYTES: usize = 128;
 
 closed! {
-    /// What happened.
+    /// The kind of an event.
     pub enum EventKind : "event" {
         SessionStart = "session_start",
         UserMessage = "user_message",
@@ -37,15 +38,15 @@ closed! {
 
 impl EventKind {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::SessionStart => "a session began, was resumed, or a subagent was started",
-            Self::UserMessage  => "a person said something",
+            Self::UserMessage  => "the user sent a message",
             Self::ToolCall     => "a tool is about to run",
-            Self::ToolResult   => "a tool answered",
-            Self::Reasoning    => "the agent thought or spoke",
+            Self::ToolResult   => "a tool returned",
+            Self::Reasoning    => "the agent reasoned or wrote a message",
             Self::StepComplete => "one model step ended",
-            Self::Record       => "the agent asked to remember something; it goes to the scratchpad, not to the store",
+            Self::Record       => "the agent recorded a note; it goes to the scratchpad, not to the store",
             Self::Validation   => "the host checked the work",
             Self::Compaction   => "the host replaced the conversation so far by a summary",
             Self::SessionEnd   => "the session ended",
@@ -53,7 +54,7 @@ impl EventKind {
     }
 }
 
-/// One event with what it carries.
+/// One event with its body.
 #[derive(Clone, Debug, PartialEq, Serialize)]
 #[serde(tag = "event", rename_all = "snake_case")]
 pub enum Event {
@@ -61,29 +62,29 @@ pub enum Event {
     UserMessage(UserMessage),
     ToolCall(ToolCall),
     ToolResult(ToolResult),
-    Reasoning(Reasoning),
+    Reasoning(AgentReasoning),
     StepComplete(StepComplete),
     Record(RecordedNote),
-    Validation(Validation),
-    Compaction(Compaction),
+    Validation(ValidationResult),
+    Compaction(ContextCompaction),
     SessionEnd(SessionEnd),
 }
 
-/// An event as it is sent and stored: which one, of which session, when.
+/// An event as sent and stored, with its id, session and time.
 #[derive(Clone, Debug, PartialEq, Serialize)]
-pub struct Envelope {
-    /// Given by the sender; a second event with the same id is a repeat and counts for nothing.
+pub struct EventEnvelope {
+    /// Chosen by the sender; a second event with the same id is a duplicate and ignored.
     #[serde(rename = "event_id")]
     pub id: String,
     #[serde(rename = "session_id")]
     pub session: SessionId,
-    #[serde(serialize_with = "millis")]
+    #[serde(serialize_with = "serialize_millis")]
     pub at: Timestamp,
     #[serde(flatten)]
     pub event: Event,
 }
 
-/// Why a line is not an event.
+/// Reasons why a line is not an event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventError {
     Unknown(UnknownWord),
@@ -95,7 +96,7 @@ pub enum EventError {
         bytes: usize,
     },
     Malformed {
-        /// `None` when not even the name of the event could be read.
+        /// `None` if the event name could not be parsed.
         event: Option<EventKind>,
         problem: String,
     },
@@ -118,38 +119,39 @@ impl Event {
     }
 }
 
-impl Envelope {
-    /// Reads one line. Unknown fields are ignored; an unknown event is an error that names the known ones.
-    pub fn read(line: &str) -> Result<Self, EventError> {
-        if line.len() > MAX_LINE {
+impl EventEnvelope {
+    /// Parses one line. Unknown fields are ignored; an unknown event is an error that names the known ones.
+    pub fn parse_line(line: &str) -> Result<Self, EventError> {
+        if line.len() > MAX_EVENT_LINE_BYTES {
             return Err(EventError::TooLong { bytes: line.len() });
         }
         // Two passes over the text instead of one into a tree: the body is then read straight
-        // into its struct, whatever number format other rooms ask serde_json for.
-        let head: Head = serde_json::from_str(line).map_err(|it| malformed(None, &it))?;
+        // into its struct, whatever number format other crates enable in serde_json.
+        let head: EnvelopeHeader =
+            serde_json::from_str(line).map_err(|it| malformed_event(None, &it))?;
         let kind = EventKind::parse(&head.event).map_err(EventError::Unknown)?;
-        if head.event_id.is_empty() || head.event_id.len() > MAX_EVENT_ID {
+        if head.event_id.is_empty() || head.event_id.len() > MAX_EVENT_ID_BYTES {
             return Err(EventError::Id { bytes: head.event_id.len() });
         }
-        let event = read_body(kind, line).map_err(|it| malformed(Some(kind), &it))?;
+        let event = parse_body(kind, line).map_err(|it| malformed_event(Some(kind), &it))?;
         Ok(Self { id: head.event_id, session: head.session_id, at: Timestamp(head.at), event })
     }
 
     /// The line to store or send, without its line end.
-    pub fn line(&self) -> String {
+    pub fn to_line(&self) -> String {
         serde_json::to_string(self).expect("events have string keys and finite numbers")
     }
 }
 
 #[derive(Deserialize)]
-struct Head {
+struct EnvelopeHeader {
     event: String,
     event_id: String,
     session_id: SessionId,
     at: i64,
 }
 
-fn read_body(kind: EventKind, line: &str) -> Result<Event, serde_json::Error> {
+fn parse_body(kind: EventKind, line: &str) -> Result<Event, serde_json::Error> {
     use serde_json::from_str;
     Ok(match kind {
         EventKind::SessionStart => Event::SessionStart(from_str(line)?),
@@ -165,12 +167,12 @@ fn read_body(kind: EventKind, line: &str) -> Result<Event, serde_json::Error> {
     })
 }
 
-fn malformed(event: Option<EventKind>, error: &serde_json::Error) -> EventError {
+fn malformed_event(event: Option<EventKind>, error: &serde_json::Error) -> EventError {
     EventError::Malformed { event, problem: error.to_string() }
 }
 
 #[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
-fn millis<S: serde::Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
+fn serialize_millis<S: serde::Serializer>(at: &Timestamp, to: S) -> Result<S::Ok, S::Error> {
     to.serialize_i64(at.0)
 }
 
@@ -179,10 +181,10 @@ impl std::fmt::Display for EventError {
         match self {
             Self::Unknown(word) => word.fmt(f),
             Self::TooLong { bytes } => {
-                write!(f, "the line has {bytes} bytes, the limit is {MAX_LINE}")
+                write!(f, "the line has {bytes} bytes, the limit is {MAX_EVENT_LINE_BYTES}")
             }
             Self::Id { bytes } => {
-                write!(f, "an `event_id` has 1 to {MAX_EVENT_ID} bytes, this one has {bytes}")
+                write!(f, "an `event_id` has 1 to {MAX_EVENT_ID_BYTES} bytes, this one has {bytes}")
             }
             Self::Malformed { event: Some(event), problem } => {
                 write!(f, "the event `{event}` is malformed: {problem}")

@@ -1,4 +1,4 @@
-//! Identifiers: UUIDv7, so that they sort by birth and never need a central counter.
+//! Identifiers: UUIDv7, which sort by creation time and need no central counter.
 
 use std::fmt;
 use std::str::FromStr;
@@ -14,7 +14,7 @@ macro_rules! id {
         pub struct $name(pub Uuid);
 
         impl $name {
-            /// A UUIDv7 from the moment and the randomness the caller brings.
+            /// A UUIDv7 from the time and randomness of the caller.
             pub fn new(now: Timestamp, random: [u8; 10]) -> Self {
                 let millis = u64::try_from(now.0).unwrap_or(0);
                 Self(uuid::Builder::from_unix_timestamp_millis(millis, &random).into_uuid())
@@ -24,7 +24,7 @@ macro_rules! id {
                 Uuid::from_slice(bytes).ok().map(Self)
             }
 
-            /// The eight characters people see and type. Taken from the random end:
+            /// The eight characters that users see and type. Taken from the random end:
             /// the first characters of a UUIDv7 are the same for everything made in one minute.
             pub fn short(self) -> String {
                 let hex = self.0.simple().to_string();
@@ -67,15 +67,15 @@ macro_rules! id {
 }
 
 id! {
-    /// One memory, for ever: it survives edits, moves and sync.
+    /// Identifies a memory across edits, moves and sync.
     MemoryId
 }
 id! {
-    /// One project, as `source` recognises it.
+    /// Identifies a project, as recognised by `source`.
     ProjectId
 }
 id! {
-    /// One agent session.
+    /// Identifies an agent session.
     SessionId
 }
 

@@ -5,8 +5,8 @@ use std::fmt;
 use crate::{UnknownWord, closed};
 
 closed! {
-    /// What a memory is about. Closed: a typo is an error, not a seventeenth type.
-    pub enum Kind : "type" {
+    /// The subject of a memory. Closed: a typo is an error, not a seventeenth kind.
+    pub enum MemoryKind : "type" {
         Gotcha = "gotcha",
         Decision = "decision",
         Preference = "preference",
@@ -26,22 +26,22 @@ closed! {
     }
 }
 
-/// What is true of every memory of a type.
+/// Defaults shared by every memory of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KindRow {
-    /// The word in capitals at the head of an injected line.
+pub struct MemoryKindRow {
+    /// The label in capitals at the start of an injected note.
     pub label: &'static str,
     /// Days after which an unused memory counts half; `None` never decays.
     pub half_life_days: Option<u32>,
     pub holds: &'static str,
 }
 
-impl Kind {
+impl MemoryKind {
     #[rustfmt::skip]
-    pub const fn row(self) -> KindRow {
+    pub const fn row(self) -> MemoryKindRow {
         match self {
             //                           label          half-life   holds
-            Self::Gotcha           => row("GOTCHA",      Some(60),  "a trap or a constraint one would not expect"),
+            Self::Gotcha           => row("GOTCHA",      Some(60),  "an unexpected trap or constraint"),
             Self::Decision         => row("DECISION",    None,      "an architectural decision with its reason"),
             Self::Preference       => row("PREFERENCE",  Some(180), "a preference or convention of the user or the project"),
             Self::Pattern          => row("PATTERN",     Some(120), "an implementation pattern to reuse"),
@@ -50,7 +50,7 @@ impl Kind {
             Self::ModuleInsight    => row("INSIGHT",     Some(90),  "what a module is for and how it behaves"),
             Self::PrefetchPattern  => row("FILES",       Some(120), "files that are nearly always read together"),
             Self::WorkState        => row("STATE",       Some(7),   "partial work, for resuming"),
-            Self::CausalDependency => row("COUPLING",    Some(120), "touching one thing means touching another"),
+            Self::CausalDependency => row("COUPLING",    Some(120), "a change to one place requires a change to another"),
             Self::TaskCalibration  => row("CALIBRATION", Some(180), "actual against planned steps of a module"),
             Self::E2eObservation   => row("UI",          Some(30),  "a fact about the user interface, seen through a tool"),
             Self::DeadEnd          => row("DEAD END",    Some(90),  "an approach that was tried and abandoned"),
@@ -61,19 +61,23 @@ impl Kind {
     }
 }
 
-const fn row(label: &'static str, half_life_days: Option<u32>, holds: &'static str) -> KindRow {
-    KindRow { label, half_life_days, holds }
+const fn row(
+    label: &'static str,
+    half_life_days: Option<u32>,
+    holds: &'static str,
+) -> MemoryKindRow {
+    MemoryKindRow { label, half_life_days, holds }
 }
 
-/// A type as a memory carries it: one of ours, or one a methodology brought along.
+/// The type of a memory: one of the built-in kinds, or one that a methodology declares.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub enum MemoryType {
-    Core(Kind),
-    /// `custom:<plugin>.<name>`; what it means stands in a [`CustomType`].
+    Core(MemoryKind),
+    /// `custom:<plugin>.<name>`, described by a [`CustomType`].
     Custom(String),
 }
 
-/// What a methodology says about a type of its own.
+/// A memory type declared by a methodology.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CustomType {
     /// The whole slug, `custom:<plugin>.<name>`.
@@ -82,7 +86,7 @@ pub struct CustomType {
     pub half_life_days: Option<u32>,
 }
 
-/// Why a word is not a type.
+/// Reasons why a word is not a memory type.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CustomTypeError {
     Unknown(UnknownWord),
@@ -93,7 +97,7 @@ pub enum CustomTypeError {
 }
 
 impl MemoryType {
-    pub const fn core(&self) -> Option<Kind> {
+    pub const fn core_kind(&self) -> Option<MemoryKind> {
         match self {
             Self::Core(kind) => Some(*kind),
             Self::Custom(_) => None,
@@ -107,10 +111,10 @@ impl MemoryType {
         }
     }
 
-    /// Reads a stored slug: well-formed custom types pass, since what declared them may be gone.
+    /// Parses a stored slug. Well-formed custom types pass, because their methodology may be gone.
     pub fn from_slug(slug: &str) -> Result<Self, CustomTypeError> {
         let Some(name) = slug.strip_prefix("custom:") else {
-            return Kind::parse(slug).map(Self::Core).map_err(CustomTypeError::Unknown);
+            return MemoryKind::parse(slug).map(Self::Core).map_err(CustomTypeError::Unknown);
         };
         let word = |it: &str| {
             !it.is_empty()
@@ -124,7 +128,7 @@ impl MemoryType {
         }
     }
 
-    /// Reads what a person or peer wrote: a custom type must be among those `declared`.
+    /// Parses input of a user or a peer: a custom type must be among those `declared`.
     pub fn parse(word: &str, declared: &[CustomType]) -> Result<Self, CustomTypeError> {
         let res = Self::from_slug(word)?;
         match &res {
@@ -135,7 +139,7 @@ impl MemoryType {
         }
     }
 
-    /// The half-life of the type; a custom type nobody declares any more does not decay away.
+    /// The half-life of the type; a custom type that is no longer declared does not decay.
     pub fn half_life_days(&self, declared: &[CustomType]) -> Option<u32> {
         match self {
             Self::Core(kind) => kind.row().half_life_days,
@@ -173,10 +177,10 @@ mod tests {
 
     #[test]
     fn labels_are_unique() {
-        let mut labels: Vec<_> = Kind::ALL.iter().map(|it| it.row().label).collect();
+        let mut labels: Vec<_> = MemoryKind::ALL.iter().map(|it| it.row().label).collect();
         labels.sort_unstable();
         labels.dedup();
-        assert_eq!(labels.len(), Kind::ALL.len());
+        assert_eq!(labels.len(), MemoryKind::ALL.len());
     }
 
     #[test]

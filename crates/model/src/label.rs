@@ -1,10 +1,10 @@
-//! Where a memory came from, how far it reaches, who may see it, who wrote it.
+//! Labels of a memory: source, scope, visibility, author.
 
 use crate::closed;
 
 closed! {
-    /// How a memory came to be.
-    pub enum Source : "source" {
+    /// Origin of a memory.
+    pub enum MemorySource : "source" {
         UserTaught = "user_taught",
         AgentExplicit = "agent_explicit",
         QaAuto = "qa_auto",
@@ -14,8 +14,8 @@ closed! {
     }
 }
 
-impl Source {
-    /// The factor on a memory's score, in thousandths: what a person said counts most.
+impl MemorySource {
+    /// Factor on the score, per mille; statements of the user rank highest.
     pub const fn trust(self) -> u16 {
         match self {
             Self::UserTaught => 1400,
@@ -28,8 +28,8 @@ impl Source {
 }
 
 closed! {
-    /// How much of the project a memory is about.
-    pub enum Scope : "scope" {
+    /// The part of the project that a memory applies to.
+    pub enum MemoryScope : "scope" {
         Global = "global",
         Module = "module",
         WorkUnit = "work_unit",
@@ -38,7 +38,7 @@ closed! {
 }
 
 closed! {
-    /// Who may see a memory once there is more than one person.
+    /// Audience of a memory in a team.
     pub enum Visibility : "visibility" {
         Personal = "personal",
         Project = "project",
@@ -48,18 +48,18 @@ closed! {
 }
 
 closed! {
-    /// What a vector was made of.
+    /// The kind of text that a vector embeds.
     pub enum Grain : "grain" {
         /// A memory's text, or a part of it when it is long.
         Part = "part",
-        /// One sentence: a question is often about one of several.
+        /// One sentence: a query often matches only one of several.
         Sentence = "sentence",
-        /// A text that is code. Unlike `part`, its words say less than its meaning.
+        /// Source code; keywords are less reliable here than for `part`.
         Code = "code",
     }
 }
 
-/// Who created or changed something: the audit trail's first column.
+/// Author of a change, as recorded in the audit trail.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Actor {
     User,
@@ -100,7 +100,7 @@ mod tests {
 
     #[test]
     fn nobody_is_trusted_more_than_the_user() {
-        assert!(Source::ALL.iter().all(|it| it.trust() <= Source::UserTaught.trust()));
+        assert!(MemorySource::ALL.iter().all(|it| it.trust() <= MemorySource::UserTaught.trust()));
     }
 
     #[test]

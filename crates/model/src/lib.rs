@@ -1,4 +1,4 @@
-//! The words of Waylore: ids, closed enums, shared tables, the memory itself.
+//! Domain types of Waylore: ids, closed enums, shared tables, the memory itself.
 //!
 //! Pure and synchronous. Knows no time, no I/O, no SQL, no scores: `now` is always an argument.
 //! serde is derived only for what is a stored format by definition (events, payloads, slugs).
@@ -12,11 +12,15 @@ mod path;
 mod text;
 pub mod words;
 
+pub mod codec;
+pub mod hasher;
+
 mod kind;
 mod label;
 mod payload;
 mod relation;
 
+mod deprecation;
 mod lifecycle;
 mod memory;
 
@@ -31,19 +35,24 @@ mod trust;
 mod event;
 
 pub use closed::UnknownWord;
+pub use deprecation::Deprecation;
 pub use event::{
-    Compaction, Envelope, Event, EventError, EventKind, Excerpt, LineSpan, MAX_EVENT_ID,
-    MAX_EXCERPT, MAX_LINE, Reasoning, RecordedNote, SessionEnd, SessionStart, StepComplete,
-    TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage, Validation,
+    AgentReasoning, ContextCompaction, Event, EventEnvelope, EventError, EventKind, LineSpan,
+    MAX_EVENT_ID_BYTES, MAX_EVENT_LINE_BYTES, MAX_EXCERPT, RecordedNote, SessionEnd, SessionStart,
+    StepComplete, TextExcerpt, TokenUsage, ToolArgs, ToolCall, ToolResult, UserMessage,
+    ValidationResult,
 };
 pub use id::{MemoryId, ProjectId, SessionId};
-pub use kind::{CustomType, CustomTypeError, Kind, KindRow, MemoryType};
-pub use label::{Actor, Grain, Scope, Source, Visibility};
+pub use kind::{CustomType, CustomTypeError, MemoryKind, MemoryKindRow, MemoryType};
+pub use label::{Actor, Grain, MemoryScope, MemorySource, Visibility};
 pub use lifecycle::{
-    DAY, DECAY_FLOOR_HALF_LIVES, LONGEST_GAP, QuietSpan, RESTORABLE, age, current_confidence,
+    DAY_MS, DECAY_FLOOR_HALF_LIVES, MAX_COUNTED_GAP_MS, QuietSpan, RESTORE_WINDOW_MS,
+    current_confidence, lived_millis,
 };
-pub use memory::{Anchor, Counters, Flags, Memory, SoftStates, Status, WorkUnit};
-pub use methodology::{METHODOLOGIES, Methodology, Relay};
+pub use memory::{
+    Memory, MemoryFlags, MemoryStatus, SoftStates, SymbolAnchor, UsageCounters, WorkUnit,
+};
+pub use methodology::{METHODOLOGIES, Methodology, RoleHandover};
 pub use path::{PathError, ProjectPath};
 pub use payload::{
     CausalDependency, ContextCost, DeadEnd, E2eKind, E2eObservation, ErrorPattern, Payload,
@@ -53,15 +62,15 @@ pub use permille::PerMille;
 pub use phase::Phase;
 pub use relation::{Relation, RelationKind, RelationTarget};
 pub use session::{
-    Behaviour, DEFERRED_DAYS, INFERENCES, Inference, Outcome, SessionType, ValidationBasis,
-    ValidationKind, infer_session_type,
+    DEFERRED_DAYS, SESSION_TYPE_RULES, SessionBehaviour, SessionOutcome, SessionType,
+    SessionTypeRule, ValidationBasis, ValidationKind, infer_session_type,
 };
 pub use signal::{DropReason, SignalKind, SignalRow};
 pub use text::{
     MAX_CITATION, MAX_CONTENT, MAX_LABEL, NOTES_TAG, TextError, clean_label, clean_text,
-    fingerprint, is_invisible,
+    fingerprint_text, is_invisible,
 };
-pub use time::{Hlc, Timestamp};
-pub use tool::{External, Tool, ToolKind, ToolRow, Touch};
-pub use trial::Group;
-pub use trust::{Advance, ReviewMode, Tier, TrustLevel, TrustNeeds, TrustRow};
+pub use time::{HybridTimestamp, Timestamp};
+pub use tool::{ExternalContent, FileTouch, Tool, ToolKind, ToolRow};
+pub use trial::TrialGroup;
+pub use trust::{InjectionTier, ReviewMode, TrustAdvance, TrustLevel, TrustRequirements, TrustRow};

@@ -1,18 +1,18 @@
-//! How memories age: decay by use, and time that nobody lived through.
+//! Ageing of memories: decay without use, and idle time that does not count.
 
 use crate::{CustomType, Memory, PerMille, Timestamp};
 
 /// One day in milliseconds.
-pub const DAY: i64 = 86_400_000;
-/// How long a forgotten memory can be restored and a change undone.
-pub const RESTORABLE: i64 = 30 * DAY;
-/// Unused for this many half-lives, a memory is forgotten.
+pub const DAY_MS: i64 = 86_400_000;
+/// Period in which a forgotten memory can be restored and a change undone.
+pub const RESTORE_WINDOW_MS: i64 = 30 * DAY_MS;
+/// A memory unused for this many half-lives is forgotten.
 pub const DECAY_FLOOR_HALF_LIVES: i64 = 3;
-/// Between two uses of a store, at most this much time counts as lived.
-pub const LONGEST_GAP: i64 = 30 * DAY;
+/// The most time between two uses of a store that counts towards age.
+pub const MAX_COUNTED_GAP_MS: i64 = 30 * DAY_MS;
 
-/// A stretch in which the store was not used, beyond [`LONGEST_GAP`]. It ages nothing: a project
-/// left alone for a year, or a clock that jumped thirty years, must not cost what was learned.
+/// A period without use of the store, beyond [`LONGEST_GAP`]. It ages nothing: a project
+/// left alone for a year, or a clock that jumped thirty years, must not decay its memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuietSpan {
     pub from: Timestamp,
@@ -20,23 +20,23 @@ pub struct QuietSpan {
 }
 
 impl QuietSpan {
-    /// The quiet span between two uses, when they lie far enough apart.
+    /// The quiet span between two uses, if they are far enough apart.
     pub const fn between(last: Timestamp, now: Timestamp) -> Option<Self> {
-        if now.since(last) <= LONGEST_GAP {
+        if now.millis_since(last) <= MAX_COUNTED_GAP_MS {
             return None;
         }
-        Some(Self { from: last.plus(LONGEST_GAP), to: now })
+        Some(Self { from: last.plus_millis(MAX_COUNTED_GAP_MS), to: now })
     }
 }
 
-/// Milliseconds lived from `since` to `now`: quiet spans do not count, and a clock that went back
-/// makes nothing younger than new.
-pub fn age(since: Timestamp, now: Timestamp, quiet: &[QuietSpan]) -> i64 {
+/// Milliseconds from `since` to `now` without quiet spans; never negative, even if the clock
+/// went back.
+pub fn lived_millis(since: Timestamp, now: Timestamp, quiet: &[QuietSpan]) -> i64 {
     let slept: i64 = quiet
         .iter()
         .map(|it| (it.to.0.min(now.0)).saturating_sub(it.from.0.max(since.0)).max(0))
         .fold(0, i64::saturating_add);
-    now.since(since).saturating_sub(slept).max(0)
+    now.millis_since(since).saturating_sub(slept).max(0)
 }
 
 /// The confidence a memory has now: halved for every half-life since it was last used.
@@ -51,13 +51,13 @@ pub fn current_confidence(
     let Some(days) = half_life.filter(|_| !memory.flags.pinned) else {
         return memory.confidence;
     };
-    let lived = age(memory.last_touched(), now, quiet);
+    let lived = lived_millis(memory.last_touched(), now, quiet);
     #[expect(
         clippy::cast_precision_loss,
         reason = "milliseconds of a century fit a double exactly"
     )]
-    let halvings = lived as f64 / (f64::from(days) * DAY as f64);
-    PerMille::from_fraction(memory.confidence.fraction() * 0.5_f64.powf(halvings))
+    let halvings = lived as f64 / (f64::from(days) * DAY_MS as f64);
+    PerMille::from_fraction(memory.confidence.as_fraction() * 0.5_f64.powf(halvings))
         .unwrap_or(PerMille::ZERO)
 }
 
@@ -69,36 +69,37 @@ mod tests {
 
     #[test]
     fn ordinary_time_counts_in_full() {
-        assert_eq!(age(NOW.plus(-5 * DAY), NOW, &[]), 5 * DAY);
+        assert_eq!(lived_millis(NOW.plus_millis(-5 * DAY_MS), NOW, &[]), 5 * DAY_MS);
     }
 
     #[test]
     fn a_clock_thirty_years_ahead_ages_a_memory_by_a_month_at_most() {
-        let ahead = NOW.plus(30 * 365 * DAY);
+        let ahead = NOW.plus_millis(30 * 365 * DAY_MS);
         let quiet = QuietSpan::between(NOW, ahead).unwrap();
-        assert_eq!(age(NOW, ahead, &[quiet]), LONGEST_GAP);
+        assert_eq!(lived_millis(NOW, ahead, &[quiet]), MAX_COUNTED_GAP_MS);
         assert_eq!(
-            age(NOW, NOW.plus(DAY), &[quiet]),
-            DAY,
+            lived_millis(NOW, NOW.plus_millis(DAY_MS), &[quiet]),
+            DAY_MS,
             "and back again: nothing remains of the jump"
         );
     }
 
     #[test]
     fn a_clock_that_went_back_makes_no_negative_age() {
-        assert_eq!(age(NOW, NOW.plus(-400 * DAY), &[]), 0);
+        assert_eq!(lived_millis(NOW, NOW.plus_millis(-400 * DAY_MS), &[]), 0);
     }
 
     #[test]
     fn returning_from_the_past_costs_nothing() {
-        let quiet = QuietSpan::between(NOW.plus(-400 * DAY), NOW.plus(DAY)).unwrap();
-        assert_eq!(age(NOW, NOW.plus(2 * DAY), &[quiet]), DAY);
+        let quiet =
+            QuietSpan::between(NOW.plus_millis(-400 * DAY_MS), NOW.plus_millis(DAY_MS)).unwrap();
+        assert_eq!(lived_millis(NOW, NOW.plus_millis(2 * DAY_MS), &[quiet]), DAY_MS);
     }
 
     #[test]
     fn extreme_clocks_do_not_overflow() {
         let (first, last) = (Timestamp(i64::MIN), Timestamp(i64::MAX));
         let quiet = QuietSpan { from: first, to: last };
-        assert_eq!(age(first, last, &[quiet, quiet]), 0);
+        assert_eq!(lived_millis(first, last, &[quiet, quiet]), 0);
     }
 }

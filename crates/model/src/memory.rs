@@ -1,10 +1,10 @@
-//! The memory: one validated conclusion, with everything that says why it may be believed.
+//! The memory: one validated conclusion with its evidence and state.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{
-    Actor, Hlc, MemoryId, MemoryType, Payload, PerMille, ProjectId, ProjectPath, Relation, Scope,
-    SessionId, Source, Timestamp, Visibility, closed,
+    Actor, Deprecation, HybridTimestamp, MemoryId, MemoryScope, MemorySource, MemoryType, Payload,
+    PerMille, ProjectId, ProjectPath, Relation, SessionId, Timestamp, Visibility, closed,
 };
 
 /// One memory as the store keeps it.
@@ -14,8 +14,8 @@ pub struct Memory {
     /// `None`: it belongs to the user and follows them across projects.
     pub project: Option<ProjectId>,
     pub kind: MemoryType,
-    pub source: Source,
-    pub scope: Scope,
+    pub source: MemorySource,
+    pub scope: MemoryScope,
     pub visibility: Visibility,
     /// The whole text, kept for search.
     pub content: String,
@@ -23,49 +23,49 @@ pub struct Memory {
     pub summary: String,
     /// At most 40 characters, for citation chips.
     pub citation: String,
-    /// As stored; see [`crate::current_confidence`] for what it is worth now.
+    /// Confidence when last changed; [`crate::current_confidence`] applies decay.
     pub confidence: PerMille,
     pub tags: Vec<String>,
     pub files: Vec<ProjectPath>,
     pub modules: Vec<String>,
-    pub anchors: Vec<Anchor>,
+    pub anchors: Vec<SymbolAnchor>,
     pub work_unit: Option<WorkUnit>,
     pub session: Option<SessionId>,
-    /// Every session that confirmed it.
+    /// Sessions that confirmed it.
     pub provenance: Vec<SessionId>,
     pub commit: Option<String>,
     pub branch: Option<String>,
     pub relations: Vec<Relation>,
     /// Overrides the half-life of the type.
     pub half_life_days: Option<u32>,
-    pub flags: Flags,
+    pub flags: MemoryFlags,
     pub states: SoftStates,
     pub payload: Option<Payload>,
     pub created_by: Actor,
     pub created_at: Timestamp,
     pub updated_at: Timestamp,
-    /// Grows by one with every change: optimistic concurrency.
+    /// Incremented by every change, for optimistic concurrency.
     pub version: u32,
-    pub hlc: Hlc,
-    pub counters: Counters,
+    pub hlc: HybridTimestamp,
+    pub counters: UsageCounters,
 }
 
-/// What is known about how far a memory may be trusted.
+/// Flags that decide whether a memory may be injected.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[expect(
     clippy::struct_excessive_bools,
     reason = "four independent flags, each a column and a checkbox"
 )]
-pub struct Flags {
+pub struct MemoryFlags {
     pub needs_review: bool,
     pub user_verified: bool,
     /// Never decays.
     pub pinned: bool,
-    /// Rests on external content: never injected until a person approves it.
+    /// Derived from external content; never injected until the user approves it.
     pub tainted: bool,
 }
 
-/// States that can be taken back.
+/// Reversible states.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct SoftStates {
     pub deprecated_at: Option<Timestamp>,
@@ -74,25 +74,39 @@ pub struct SoftStates {
     pub deleted_at: Option<Timestamp>,
 }
 
-/// Counts of use. Not part of the statement: they change without making a new version.
+impl SoftStates {
+    /// Deprecates the memory and records the reason.
+    pub fn deprecate(&mut self, reason: &Deprecation, at: Timestamp) {
+        self.deprecated_at = Some(at);
+        self.deprecated_reason = Some(reason.to_string());
+    }
+
+    /// The reason why the memory is deprecated, if it is.
+    pub fn deprecation(&self) -> Option<Deprecation> {
+        self.deprecated_at?;
+        Some(Deprecation::parse(self.deprecated_reason.as_deref().unwrap_or_default()))
+    }
+}
+
+/// Usage counters. They change without creating a new version.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Counters {
+pub struct UsageCounters {
     pub access_count: u64,
     pub used_count: u64,
     pub last_accessed_at: Option<Timestamp>,
     pub last_used_at: Option<Timestamp>,
 }
 
-/// A symbol the memory speaks of, and what its code looked like then.
+/// A symbol that the memory refers to, with a hash of its code at that time.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Anchor {
+pub struct SymbolAnchor {
     pub file: ProjectPath,
     pub symbol: String,
     /// Hash of the symbol's syntax tree when the memory was made.
     pub hash: String,
 }
 
-/// The piece of planned work a memory came from.
+/// The unit of planned work that a memory came from.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct WorkUnit {
     pub methodology: String,
@@ -101,16 +115,16 @@ pub struct WorkUnit {
 }
 
 closed! {
-    /// Where a memory stands; the first that applies, in this order.
-    pub enum Status : "status" {
+    /// State of a memory; the first that applies, in this order.
+    pub enum MemoryStatus : "status" {
         /// Forgotten, restorable for 30 days.
         Deleted = "deleted",
-        /// Said to be wrong or outdated; kept for the record.
+        /// Wrong or outdated; kept for the record.
         Deprecated = "deprecated",
-        /// Rests on external content; waits for a person. Unlike `needs_review`, use never lifts it,
-        /// and it comes before `stale`: what nobody approved is not to be taken for merely outdated.
+        /// Derived from external content; needs approval by the user. Unlike `needs_review`, use
+        /// never clears it. Ranks before `stale`, so that unapproved text never looks merely outdated.
         Tainted = "tainted",
-        /// What it cites has changed or gone.
+        /// The cited code changed or was removed.
         Stale = "stale",
         NeedsReview = "needs_review",
         Live = "live",
@@ -118,24 +132,24 @@ closed! {
 }
 
 impl Memory {
-    pub const fn status(&self) -> Status {
+    pub const fn status(&self) -> MemoryStatus {
         if self.states.deleted_at.is_some() {
-            Status::Deleted
+            MemoryStatus::Deleted
         } else if self.states.deprecated_at.is_some() {
-            Status::Deprecated
+            MemoryStatus::Deprecated
         } else if self.flags.tainted {
-            Status::Tainted
+            MemoryStatus::Tainted
         } else if self.states.stale_at.is_some() {
-            Status::Stale
+            MemoryStatus::Stale
         } else if self.flags.needs_review {
-            Status::NeedsReview
+            MemoryStatus::NeedsReview
         } else {
-            Status::Live
+            MemoryStatus::Live
         }
     }
 
-    /// The moment decay counts from: the last use or the last change, whichever came later. What was
-    /// confirmed a moment ago is not faded, however long ago it was used.
+    /// Start of decay: the later of last use and last change, so that a memory that was just
+    /// confirmed counts as fresh.
     pub fn last_touched(&self) -> Timestamp {
         self.counters.last_used_at.map_or(self.updated_at, |it| it.max(self.updated_at))
     }

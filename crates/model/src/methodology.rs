@@ -1,36 +1,36 @@
-//! Methodologies: how ways of working name their phases, their units of work and their handovers.
+//! Methodologies: names of phases, units of work and handovers between roles.
 //!
-//! Each is a row of data, read by the functions here; none of them has code of its own. Recall never
-//! sees a methodology, only the [`Phase`] its words map to.
+//! Each is a row of data without code of its own. Retrieval never sees a methodology, only the
+//! [`Phase`] that its words map to.
 
 use serde_json::{Map, Value};
 
-use crate::{Kind, MAX_LABEL, Phase, WorkUnit, clean_label};
+use crate::{MAX_LABEL, MemoryKind, Phase, WorkUnit, clean_label};
 
-/// One way of working.
+/// One methodology.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Methodology {
     pub slug: &'static str,
     pub name: &'static str,
-    /// Its own words for phases. The six universal words are understood everywhere.
+    /// Its own words for phases. The six universal words are always accepted.
     pub words: &'static [(&'static str, Phase)],
-    /// Who hands over to whom, in the order of the work.
-    pub relays: &'static [Relay],
-    /// What the levels of a work unit are called, outermost first.
+    /// Handovers between roles, in the order of the work.
+    pub handovers: &'static [RoleHandover],
+    /// Names of the levels of a work unit, outermost first.
     pub levels: &'static [&'static str],
-    /// The keys of a work state that are read first, in this order; the others follow by name.
-    pub state_first: &'static [&'static str],
+    /// Keys of a work state that are printed first, in this order; the others follow by name.
+    pub leading_state_keys: &'static [&'static str],
 }
 
 /// One handover between two agent roles, and the types of memory that travel with it.
 #[derive(Debug, PartialEq, Eq)]
-pub struct Relay {
+pub struct RoleHandover {
     pub from: &'static str,
     pub to: &'static str,
-    pub carries: &'static [Kind],
+    pub carries: &'static [MemoryKind],
 }
 
-/// The methodologies that ship. The first is what a project uses that names none.
+/// The built-in methodologies. The first is the default.
 pub const METHODOLOGIES: &[Methodology] = &[NATIVE, TDD, BMAD];
 
 const NATIVE: Methodology = Methodology {
@@ -45,23 +45,23 @@ const NATIVE: Methodology = Methodology {
         ("debugging", Phase::Refine),
         ("insights", Phase::Explore),
     ],
-    relays: &[
-        relay("planner", "coder", Kind::ALL),
-        relay("coder", "qa_reviewer", Kind::ALL),
-        relay("qa_reviewer", "qa_fixer", &[Kind::ErrorPattern, Kind::Requirement]),
+    handovers: &[
+        handover("planner", "coder", MemoryKind::ALL),
+        handover("coder", "qa_reviewer", MemoryKind::ALL),
+        handover("qa_reviewer", "qa_fixer", &[MemoryKind::ErrorPattern, MemoryKind::Requirement]),
     ],
     levels: &["spec", "subtask"],
-    state_first: &["done", "next", "blocked_by"],
+    leading_state_keys: &["done", "next", "blocked_by"],
 };
 
 const TDD: Methodology = Methodology {
     slug: "tdd",
     name: "Test-driven development",
     words: &[("red", Phase::Define), ("green", Phase::Implement), ("refactor", Phase::Refine)],
-    // One agent goes round the circle; nobody hands over.
-    relays: &[],
+    // One agent runs the whole cycle, so there is no handover.
+    handovers: &[],
     levels: &["feature", "test"],
-    state_first: &["failing", "passing", "next"],
+    leading_state_keys: &["failing", "passing", "next"],
 };
 
 const BMAD: Methodology = Methodology {
@@ -74,19 +74,23 @@ const BMAD: Methodology = Methodology {
         ("dev", Phase::Implement),
         ("qa", Phase::Validate),
     ],
-    relays: &[
-        relay("analyst", "pm", Kind::ALL),
-        relay("pm", "architect", Kind::ALL),
-        relay("architect", "dev", Kind::ALL),
-        relay("dev", "qa", Kind::ALL),
+    handovers: &[
+        handover("analyst", "pm", MemoryKind::ALL),
+        handover("pm", "architect", MemoryKind::ALL),
+        handover("architect", "dev", MemoryKind::ALL),
+        handover("dev", "qa", MemoryKind::ALL),
     ],
     levels: &["epic", "story", "task"],
-    state_first: &["done", "next", "blocked_by"],
+    leading_state_keys: &["done", "next", "blocked_by"],
 };
 
-const fn relay(from: &'static str, to: &'static str, carries: &'static [Kind]) -> Relay {
+const fn handover(
+    from: &'static str,
+    to: &'static str,
+    carries: &'static [MemoryKind],
+) -> RoleHandover {
     assert!(!carries.is_empty(), "a handover that carries nothing is no handover");
-    Relay { from, to, carries }
+    RoleHandover { from, to, carries }
 }
 
 impl Methodology {
@@ -95,24 +99,24 @@ impl Methodology {
     }
 
     /// The phase a word of this methodology means; an unknown word is exploring.
-    pub fn phase(&self, word: &str) -> Phase {
+    pub fn phase_for_word(&self, word: &str) -> Phase {
         let own = self.words.iter().find(|it| it.0 == word);
         own.map_or_else(|| Phase::or_explore(word), |it| it.1)
     }
 
-    /// The phase a word means when nobody said whose word it is. No word means two phases.
-    pub fn phase_of_any(word: &str) -> Phase {
+    /// The phase of a word whose methodology is unknown. No word maps to two phases.
+    pub fn phase_for_any_word(word: &str) -> Phase {
         let mut words = METHODOLOGIES.iter().flat_map(|it| it.words);
         words.find(|it| it.0 == word).map_or_else(|| Phase::or_explore(word), |it| it.1)
     }
 
-    /// What travels from one role to the next; `None` when these two do not hand over.
-    pub fn carries(&self, from: &str, to: &str) -> Option<&'static [Kind]> {
-        self.relays.iter().find(|it| it.from == from && it.to == to).map(|it| it.carries)
+    /// Memory kinds carried from one role to the next; `None` if the roles have no handover.
+    pub fn carried_kinds(&self, from: &str, to: &str) -> Option<&'static [MemoryKind]> {
+        self.handovers.iter().find(|it| it.from == from && it.to == to).map(|it| it.carries)
     }
 
-    /// The unit of work some ids name, outermost first: `042`, `3` or `spec_042`, `subtask_3` are
-    /// both "Spec 042 / Subtask 3". `None` when no id says anything.
+    /// The unit of work that ids name, outermost first: `042`, `3` or `spec_042`, `subtask_3` are
+    /// both "Spec 042 / Subtask 3". `None` if every id is empty.
     pub fn work_unit(&self, ids: &[&str]) -> Option<WorkUnit> {
         let mut hierarchy = Vec::new();
         let mut titles = Vec::new();
@@ -121,7 +125,7 @@ impl Methodology {
             let level = self.levels.get(depth).copied().unwrap_or("part");
             let bare = bare_id(level, &id);
             hierarchy.push(format!("{level}_{bare}"));
-            titles.push(format!("{} {bare}", capitalised(level)));
+            titles.push(format!("{} {bare}", capitalize_word(level)));
         }
         let label = clean_label(&titles.join(" / "), MAX_LABEL);
         (!label.is_empty()).then(|| WorkUnit {
@@ -131,9 +135,9 @@ impl Methodology {
         })
     }
 
-    /// A work state as lines to resume from: what this methodology reads first comes first.
+    /// Formats a work state as lines to resume from.
     pub fn format_work_state(&self, unit: Option<&WorkUnit>, state: &Map<String, Value>) -> String {
-        let first = |key: &str| self.state_first.iter().position(|it| *it == key);
+        let first = |key: &str| self.leading_state_keys.iter().position(|it| *it == key);
         let mut keys: Vec<&String> = state.keys().collect();
         keys.sort_by_key(|it| (first(it).unwrap_or(usize::MAX), *it));
         let mut acc = match unit {
@@ -151,14 +155,14 @@ impl Methodology {
     }
 }
 
-/// The id without the name of its level, which some hosts put in front and some do not.
+/// The id without the name of its level, which some hosts prepend.
 fn bare_id<'a>(level: &str, id: &'a str) -> &'a str {
     let named = id.split_once(['_', '-', ' ', ':']);
     let named = named.filter(|it| it.0.eq_ignore_ascii_case(level) && !it.1.is_empty());
     named.map_or(id, |it| it.1)
 }
 
-fn capitalised(word: &str) -> String {
+fn capitalize_word(word: &str) -> String {
     let mut chars = word.chars();
     chars.next().map_or_else(String::new, |it| it.to_uppercase().chain(chars).collect())
 }
@@ -219,11 +223,11 @@ mod tests {
     #[test]
     fn words_become_phases_and_strangers_explore() {
         let native = Methodology::from_slug("native").unwrap();
-        assert_eq!(native.phase("qa_fix"), Phase::Refine);
-        assert_eq!(native.phase("reflect"), Phase::Reflect);
-        assert_eq!(native.phase("green"), Phase::Explore, "a word of another methodology");
-        assert_eq!(Methodology::phase_of_any("green"), Phase::Implement);
-        assert_eq!(Methodology::phase_of_any("lunch"), Phase::Explore);
+        assert_eq!(native.phase_for_word("qa_fix"), Phase::Refine);
+        assert_eq!(native.phase_for_word("reflect"), Phase::Reflect);
+        assert_eq!(native.phase_for_word("green"), Phase::Explore, "a word of another methodology");
+        assert_eq!(Methodology::phase_for_any_word("green"), Phase::Implement);
+        assert_eq!(Methodology::phase_for_any_word("lunch"), Phase::Explore);
         assert_eq!(Methodology::from_slug("scrum"), None);
     }
 
@@ -232,24 +236,24 @@ mod tests {
         let own = METHODOLOGIES.iter().flat_map(|it| it.words).copied();
         let universal = Phase::ALL.iter().map(|it| (it.slug(), *it));
         for (word, phase) in own.chain(universal) {
-            assert_eq!(Methodology::phase_of_any(word), phase, "{word}");
+            assert_eq!(Methodology::phase_for_any_word(word), phase, "{word}");
         }
     }
 
     #[test]
     fn relays_form_a_chain() {
         for methodology in METHODOLOGIES {
-            for pair in methodology.relays.windows(2) {
+            for pair in methodology.handovers.windows(2) {
                 assert_eq!(pair[0].to, pair[1].from, "{}", methodology.slug);
             }
         }
         let native = Methodology::from_slug("native").unwrap();
         assert_eq!(
-            native.carries("qa_reviewer", "qa_fixer"),
-            Some(&[Kind::ErrorPattern, Kind::Requirement][..])
+            native.carried_kinds("qa_reviewer", "qa_fixer"),
+            Some(&[MemoryKind::ErrorPattern, MemoryKind::Requirement][..])
         );
-        assert_eq!(native.carries("planner", "coder"), Some(Kind::ALL));
-        assert_eq!(native.carries("qa_fixer", "planner"), None);
+        assert_eq!(native.carried_kinds("planner", "coder"), Some(MemoryKind::ALL));
+        assert_eq!(native.carried_kinds("qa_fixer", "planner"), None);
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Paths as memories carry them: project-relative, `/`-separated, normalised.
 
-/// A path inside a project. Purely textual: symbolic links are `source`'s business.
+/// A path inside a project. Purely textual: `source` resolves symbolic links.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ProjectPath(String);
 
-/// Why a text is not a path inside the project.
+/// Reasons why a text is not a path inside the project.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PathError {
     Empty,

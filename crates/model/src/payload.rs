@@ -1,13 +1,13 @@
-//! What a memory of some types holds beside its text: typed, validated, stored as JSON.
+//! Structured data of some memory kinds beside the text: typed, validated, stored as JSON.
 //!
-//! A payload is read back by code that acts on it, so a malformed one is refused at the door.
+//! Code acts on payloads, so a malformed one is rejected on input.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use crate::{Kind, PerMille, ProjectPath, SessionId, Timestamp, closed};
+use crate::{MemoryKind, PerMille, ProjectPath, SessionId, Timestamp, closed};
 
-/// The data of one memory, by type. Types without a row here carry none.
+/// The data of one memory, by kind. Kinds without a variant here have no payload.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Payload {
     ErrorPattern(ErrorPattern),
@@ -50,7 +50,7 @@ pub struct CausalDependency {
     pub to: String,
     pub sessions: Vec<SessionId>,
     pub lift: PerMille,
-    /// Whether `to` follows `from` and not the other way round.
+    /// True if `to` follows `from` and not the reverse.
     pub directed: bool,
 }
 
@@ -67,7 +67,7 @@ pub struct TaskCalibration {
 }
 
 closed! {
-    /// What kind of fact about the user interface was seen.
+    /// Category of an observation of the user interface.
     pub enum E2eKind : "observation kind" {
         Precondition = "precondition",
         Timing = "timing",
@@ -134,56 +134,60 @@ pub struct ContextCost {
     pub samples: u32,
 }
 
-/// Why a payload does not fit its memory.
+/// Reasons why a payload does not fit its memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum PayloadError {
     /// The type carries no payload.
-    NotWanted(Kind),
+    NotWanted(MemoryKind),
     /// The JSON does not have the type's fields.
-    Shape { kind: Kind, problem: String },
+    Shape { kind: MemoryKind, problem: String },
     /// The fields are there but do not make sense together.
-    Sense { kind: Kind, problem: &'static str },
+    Sense { kind: MemoryKind, problem: &'static str },
 }
 
 impl Payload {
     /// Reads and validates the payload of a memory of type `kind`.
-    pub fn parse(kind: Kind, json: &Value) -> Result<Self, PayloadError> {
+    pub fn parse(kind: MemoryKind, json: &Value) -> Result<Self, PayloadError> {
         let shape = |it: serde_json::Error| PayloadError::Shape { kind, problem: it.to_string() };
         let res = match kind {
-            Kind::ErrorPattern => {
+            MemoryKind::ErrorPattern => {
                 Self::ErrorPattern(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::PrefetchPattern => {
+            MemoryKind::PrefetchPattern => {
                 Self::PrefetchPattern(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::WorkState => Self::WorkState(Deserialize::deserialize(json).map_err(shape)?),
-            Kind::CausalDependency => {
+            MemoryKind::WorkState => {
+                Self::WorkState(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            MemoryKind::CausalDependency => {
                 Self::CausalDependency(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::TaskCalibration => {
+            MemoryKind::TaskCalibration => {
                 Self::TaskCalibration(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::E2eObservation => {
+            MemoryKind::E2eObservation => {
                 Self::E2eObservation(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::DeadEnd => Self::DeadEnd(Deserialize::deserialize(json).map_err(shape)?),
-            Kind::WorkUnitOutcome => {
+            MemoryKind::DeadEnd => Self::DeadEnd(Deserialize::deserialize(json).map_err(shape)?),
+            MemoryKind::WorkUnitOutcome => {
                 Self::WorkUnitOutcome(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::WorkflowRecipe => {
+            MemoryKind::WorkflowRecipe => {
                 Self::WorkflowRecipe(Deserialize::deserialize(json).map_err(shape)?)
             }
-            Kind::ContextCost => Self::ContextCost(Deserialize::deserialize(json).map_err(shape)?),
-            Kind::Gotcha
-            | Kind::Decision
-            | Kind::Preference
-            | Kind::Pattern
-            | Kind::Requirement
-            | Kind::ModuleInsight => {
+            MemoryKind::ContextCost => {
+                Self::ContextCost(Deserialize::deserialize(json).map_err(shape)?)
+            }
+            MemoryKind::Gotcha
+            | MemoryKind::Decision
+            | MemoryKind::Preference
+            | MemoryKind::Pattern
+            | MemoryKind::Requirement
+            | MemoryKind::ModuleInsight => {
                 return Err(PayloadError::NotWanted(kind));
             }
         };
-        match res.nonsense() {
+        match res.find_inconsistency() {
             Some(problem) => Err(PayloadError::Sense { kind, problem }),
             None => Ok(res),
         }
@@ -205,23 +209,23 @@ impl Payload {
         json.expect("payloads have string keys and finite numbers")
     }
 
-    pub const fn kind(&self) -> Kind {
+    pub const fn kind(&self) -> MemoryKind {
         match self {
-            Self::ErrorPattern(_) => Kind::ErrorPattern,
-            Self::PrefetchPattern(_) => Kind::PrefetchPattern,
-            Self::WorkState(_) => Kind::WorkState,
-            Self::CausalDependency(_) => Kind::CausalDependency,
-            Self::TaskCalibration(_) => Kind::TaskCalibration,
-            Self::E2eObservation(_) => Kind::E2eObservation,
-            Self::DeadEnd(_) => Kind::DeadEnd,
-            Self::WorkUnitOutcome(_) => Kind::WorkUnitOutcome,
-            Self::WorkflowRecipe(_) => Kind::WorkflowRecipe,
-            Self::ContextCost(_) => Kind::ContextCost,
+            Self::ErrorPattern(_) => MemoryKind::ErrorPattern,
+            Self::PrefetchPattern(_) => MemoryKind::PrefetchPattern,
+            Self::WorkState(_) => MemoryKind::WorkState,
+            Self::CausalDependency(_) => MemoryKind::CausalDependency,
+            Self::TaskCalibration(_) => MemoryKind::TaskCalibration,
+            Self::E2eObservation(_) => MemoryKind::E2eObservation,
+            Self::DeadEnd(_) => MemoryKind::DeadEnd,
+            Self::WorkUnitOutcome(_) => MemoryKind::WorkUnitOutcome,
+            Self::WorkflowRecipe(_) => MemoryKind::WorkflowRecipe,
+            Self::ContextCost(_) => MemoryKind::ContextCost,
         }
     }
 
-    /// What is wrong with fields that parsed, if anything.
-    fn nonsense(&self) -> Option<&'static str> {
+    /// Checks constraints between fields that parsed one by one.
+    fn find_inconsistency(&self) -> Option<&'static str> {
         let blank = |it: &str| it.trim().is_empty();
         match self {
             Self::ErrorPattern(it) if blank(&it.fingerprint) || blank(&it.message) => {
@@ -242,14 +246,14 @@ impl Payload {
             Self::WorkUnitOutcome(it) if it.succeeded && it.failure_reason.is_some() => {
                 Some("succeeded and has a failure reason")
             }
-            Self::WorkflowRecipe(it) => recipe_nonsense(it),
+            Self::WorkflowRecipe(it) => recipe_inconsistency(it),
             Self::ContextCost(it) if it.samples == 0 => Some("needs at least one sample"),
             _ => None,
         }
     }
 }
 
-fn recipe_nonsense(recipe: &WorkflowRecipe) -> Option<&'static str> {
+fn recipe_inconsistency(recipe: &WorkflowRecipe) -> Option<&'static str> {
     if recipe.steps.is_empty() {
         return Some("has no steps");
     }
@@ -279,7 +283,7 @@ mod tests {
     use super::*;
     use expect_test::{Expect, expect};
 
-    fn check(kind: Kind, json: &str, expect: Expect) {
+    fn check(kind: MemoryKind, json: &str, expect: Expect) {
         let json: Value = serde_json::from_str(json).unwrap();
         let res = match Payload::parse(kind, &json) {
             Ok(payload) => {
@@ -299,64 +303,64 @@ mod tests {
     #[test]
     fn payloads_are_validated_per_type() {
         check(
-            Kind::DeadEnd,
+            MemoryKind::DeadEnd,
             r#"{"tried":"sed","why_failed":"no -i on mac"}"#,
             expect![[
                 r#"{"task_context":null,"tried":"sed","used_instead":null,"why_failed":"no -i on mac"}"#
             ]],
         );
         check(
-            Kind::DeadEnd,
+            MemoryKind::DeadEnd,
             r#"{"tried":" ","why_failed":"x"}"#,
             expect!["error: the payload of a `dead_end` must say what was tried and why it failed"],
         );
-        check(Kind::Gotcha, "{}", expect!["error: a `gotcha` carries no payload"]);
+        check(MemoryKind::Gotcha, "{}", expect!["error: a `gotcha` carries no payload"]);
         check(
-            Kind::ErrorPattern,
+            MemoryKind::ErrorPattern,
             r#"{"fingerprint":"a","tool":"shell","message":"m","resolution":null,"x":1}"#,
             expect![
                 "error: the payload of a `error_pattern` is malformed: unknown field `x`, expected one of `fingerprint`, `tool`, `message`, `resolution`"
             ],
         );
         check(
-            Kind::PrefetchPattern,
+            MemoryKind::PrefetchPattern,
             r#"{"always":["../x"],"often":[],"session_count":3}"#,
             expect![
                 "error: the payload of a `prefetch_pattern` is malformed: `../x` leaves the project root"
             ],
         );
         check(
-            Kind::WorkflowRecipe,
+            MemoryKind::WorkflowRecipe,
             r#"{"task_pattern":"add flag","steps":[{"order":2,"description":"b"},{"order":1,"description":"a"}],"success_count":3,"last_validated_at":1}"#,
             expect!["error: the payload of a `workflow_recipe` its steps are not in order"],
         );
-        check(Kind::WorkState, r#"{"todo":["a"]}"#, expect![[r#"{"todo":["a"]}"#]]);
+        check(MemoryKind::WorkState, r#"{"todo":["a"]}"#, expect![[r#"{"todo":["a"]}"#]]);
         check(
-            Kind::E2eObservation,
+            MemoryKind::E2eObservation,
             r#"{"kind":"timing","tool":"browser"}"#,
             expect![[r#"{"app_state":null,"kind":"timing","tool":"browser"}"#]],
         );
         check(
-            Kind::TaskCalibration,
+            MemoryKind::TaskCalibration,
             r#"{"module":"m","methodology":"tdd","avg_actual":9,"avg_planned":3,"ratio":3000,"samples":2}"#,
             expect![[
                 r#"{"avg_actual":9,"avg_planned":3,"methodology":"tdd","module":"m","ratio":3000,"samples":2}"#
             ]],
         );
         check(
-            Kind::ContextCost,
+            MemoryKind::ContextCost,
             r#"{"module":"m","avg_tokens":9,"p90_tokens":12,"samples":0}"#,
             expect!["error: the payload of a `context_cost` needs at least one sample"],
         );
         check(
-            Kind::WorkUnitOutcome,
+            MemoryKind::WorkUnitOutcome,
             r#"{"succeeded":true,"files_modified":["a.rs"],"decisions":[],"steps":3,"tokens":10,"retries":0,"failure_reason":"no"}"#,
             expect![
                 "error: the payload of a `work_unit_outcome` succeeded and has a failure reason"
             ],
         );
         check(
-            Kind::CausalDependency,
+            MemoryKind::CausalDependency,
             r#"{"from":"a","to":"a","sessions":[],"lift":100,"directed":true}"#,
             expect!["error: the payload of a `causal_dependency` needs two different ends"],
         );

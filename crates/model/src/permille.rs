@@ -8,12 +8,12 @@ impl PerMille {
     pub const ZERO: Self = Self(0);
     pub const ONE: Self = Self(1000);
 
-    /// Anything above one is one.
+    /// Values above one are clamped.
     pub const fn new(thousandths: u16) -> Self {
         Self(if thousandths > 1000 { 1000 } else { thousandths })
     }
 
-    /// Reads a fraction a person or a peer wrote; `None` when it is not within 0 and 1.
+    /// Parses a fraction; `None` outside of 0 to 1.
     pub fn from_fraction(fraction: f64) -> Option<Self> {
         #[expect(
             clippy::cast_possible_truncation,
@@ -27,17 +27,17 @@ impl PerMille {
         self.0
     }
 
-    pub fn fraction(self) -> f64 {
+    pub fn as_fraction(self) -> f64 {
         f64::from(self.0) / 1000.0
     }
 
     #[must_use]
-    pub const fn plus(self, thousandths: u16) -> Self {
+    pub const fn saturating_add(self, thousandths: u16) -> Self {
         Self::new(self.0.saturating_add(thousandths))
     }
 
     #[must_use]
-    pub const fn minus(self, thousandths: u16) -> Self {
+    pub const fn saturating_sub(self, thousandths: u16) -> Self {
         Self(self.0.saturating_sub(thousandths))
     }
 
@@ -47,7 +47,7 @@ impl PerMille {
     }
 }
 
-/// Stored as its thousandths; a wire that shows fractions converts by hand.
+/// Stored as thousandths; wire types that show fractions convert explicitly.
 impl serde::Serialize for PerMille {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         to.serialize_u16(self.0)
@@ -62,7 +62,7 @@ impl<'de> serde::Deserialize<'de> for PerMille {
 
 impl std::fmt::Display for PerMille {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "{:.2}", self.fraction())
+        write!(f, "{:.2}", self.as_fraction())
     }
 }
 
@@ -75,7 +75,7 @@ mod tests {
         assert_eq!(PerMille::from_fraction(0.8499).unwrap().get(), 850);
         assert_eq!(PerMille::from_fraction(f64::NAN), None);
         assert_eq!(PerMille::from_fraction(1.01), None);
-        assert_eq!(PerMille::new(900).plus(200), PerMille::ONE);
-        assert_eq!(PerMille::new(900).minus(950), PerMille::ZERO);
+        assert_eq!(PerMille::new(900).saturating_add(200), PerMille::ONE);
+        assert_eq!(PerMille::new(900).saturating_sub(950), PerMille::ZERO);
     }
 }

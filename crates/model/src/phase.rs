@@ -1,9 +1,9 @@
-//! The six universal phases of work. Recall knows nothing else; methodologies bring their own words.
+//! The six universal phases of work. Methodologies map their own words to them.
 
 use crate::closed;
 
 closed! {
-    /// What an agent is doing right now.
+    /// The current activity of an agent.
     pub enum Phase : "phase" {
         Define = "define",
         Implement = "implement",
@@ -16,19 +16,19 @@ closed! {
 
 impl Phase {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Define    => "deciding what to build and how",
             Self::Implement => "writing the code",
             Self::Validate  => "checking whether it does what was asked",
             // Unlike `implement`, the code exists and something about it is known to be wrong.
             Self::Refine    => "fixing or improving what was checked",
-            Self::Explore   => "finding one's way around; also everything nobody named",
+            Self::Explore   => "exploring; also the default for unknown words",
             Self::Reflect   => "looking back at what was done",
         }
     }
 
-    /// The phase a word names; a word nobody knows is exploring, never an error.
+    /// The phase that a word names; an unknown word is `Explore`, never an error.
     pub fn or_explore(word: &str) -> Self {
         Self::from_slug(word).unwrap_or(Self::Explore)
     }

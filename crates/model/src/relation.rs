@@ -1,25 +1,25 @@
-//! How memories stand to one another and to files.
+//! Relations of memories to other memories and to files.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{MemoryId, PerMille, ProjectPath, closed};
 
 closed! {
-    /// What the memory that carries the relation says about its target.
+    /// Meaning of a relation, seen from the memory that holds it.
     pub enum RelationKind : "relation" {
         RequiredWith = "required_with",
         ConflictsWith = "conflicts_with",
         Validates = "validates",
         /// The target is replaced by this memory; unlike `derived_from`, it is no longer shown.
         Supersedes = "supersedes",
-        /// This memory rests on the target, which stays valid.
+        /// This memory is derived from the target, which stays valid.
         DerivedFrom = "derived_from",
     }
 }
 
 impl RelationKind {
-    /// Whether whoever reads the memory should see the target, too.
-    pub const fn pulls(self) -> bool {
+    /// True if search results include the target beside the memory.
+    pub const fn expands_results(self) -> bool {
         match self {
             Self::RequiredWith | Self::ConflictsWith | Self::Validates => true,
             // What it rests on or replaces stands behind it, not beside it.
@@ -28,7 +28,7 @@ impl RelationKind {
     }
 }
 
-/// What a relation points at.
+/// Target of a relation.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RelationTarget {
@@ -42,6 +42,6 @@ pub struct Relation {
     pub kind: RelationKind,
     pub target: RelationTarget,
     pub confidence: PerMille,
-    /// Found by the engine, not said by anyone.
+    /// Inferred by the engine, not stated by a user or an agent.
     pub auto: bool,
 }

@@ -1,9 +1,9 @@
-//! Sessions: what kind of work one was, how it ended, and whether what it learned may be kept.
+//! Sessions: type of work, outcome, and validation.
 
 use crate::closed;
 
 closed! {
-    /// What a session was for; decides which gate its candidates pass.
+    /// Purpose of a session; selects the gate for its candidates.
     pub enum SessionType : "session type" {
         Build = "build",
         Insights = "insights",
@@ -17,25 +17,25 @@ closed! {
 
 impl SessionType {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Build        => "code was changed",
             Self::Insights     => "the code was read and asked about, not changed",
-            Self::Roadmap      => "what to do next was planned, beyond one change",
+            Self::Roadmap      => "future work was planned, beyond one change",
             Self::Terminal     => "commands were run; also everything that fits nowhere else",
             Self::Changelog    => "past work was written up; nothing is learned from it",
             Self::SpecCreation => "one change was planned, not made",
-            Self::PrReview     => "somebody's change was reviewed",
+            Self::PrReview     => "a pull request was reviewed",
         }
     }
 }
 
-/// What a session did, as far as its type depends on it.
+/// Counts of a session from which its type is inferred.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Behaviour {
+pub struct SessionBehaviour {
     /// Calls that changed files of the project.
     pub n_edits: u32,
-    /// Calls that only looked: read, search, list.
+    /// Calls that only read: read, search, list.
     pub n_looks: u32,
     /// Commands that read or review a pull request.
     pub n_reviews: u32,
@@ -45,67 +45,79 @@ pub struct Behaviour {
     pub plan_mode_only: bool,
 }
 
-/// One sign by which a session is recognised.
+/// One rule for inferring the session type.
 #[derive(Clone, Copy, Debug)]
-pub struct Inference {
+pub struct SessionTypeRule {
     pub session_type: SessionType,
-    pub sign: fn(Behaviour) -> bool,
+    pub sign: fn(SessionBehaviour) -> bool,
     pub reading: &'static str,
 }
 
-/// The first sign that shows decides; most telling first. Planning and reviewing consist of
-/// looking, so they stand before the sessions that did nothing but look.
-pub const INFERENCES: &[Inference] = &[
-    infer(SessionType::Build, |it| it.n_edits > 0, "files were edited"),
-    infer(SessionType::PrReview, |it| it.n_reviews > 0, "a pull request was read or reviewed"),
-    infer(SessionType::SpecCreation, |it| it.plan_mode_only, "the host never left plan mode"),
-    infer(SessionType::Insights, only_looked, "files were read and searched, nothing else"),
+/// The first matching rule decides. Planning and reviewing consist of reading, so their rules
+/// come before the one for sessions that only read.
+pub const SESSION_TYPE_RULES: &[SessionTypeRule] = &[
+    session_type_rule(SessionType::Build, |it| it.n_edits > 0, "files were edited"),
+    session_type_rule(
+        SessionType::PrReview,
+        |it| it.n_reviews > 0,
+        "a pull request was read or reviewed",
+    ),
+    session_type_rule(
+        SessionType::SpecCreation,
+        |it| it.plan_mode_only,
+        "the host never left plan mode",
+    ),
+    session_type_rule(
+        SessionType::Insights,
+        only_looked,
+        "files were read and searched, nothing else",
+    ),
 ];
 
-const fn infer(
+const fn session_type_rule(
     session_type: SessionType,
-    sign: fn(Behaviour) -> bool,
+    sign: fn(SessionBehaviour) -> bool,
     reading: &'static str,
-) -> Inference {
-    Inference { session_type, sign, reading }
+) -> SessionTypeRule {
+    SessionTypeRule { session_type, sign, reading }
 }
 
-fn only_looked(facts: Behaviour) -> bool {
+fn only_looked(facts: SessionBehaviour) -> bool {
     facts.n_looks > 0 && facts.n_others == 0
 }
 
-/// What a session was, by what it did; asked only when the host did not say.
-pub fn infer_session_type(facts: Behaviour) -> SessionType {
-    let shown = INFERENCES.iter().find(|it| (it.sign)(facts));
+/// Infers the session type from behaviour; used only if the host did not report it.
+pub fn infer_session_type(facts: SessionBehaviour) -> SessionType {
+    let shown = SESSION_TYPE_RULES.iter().find(|it| (it.sign)(facts));
     shown.map_or(SessionType::Terminal, |it| it.session_type)
 }
 
 closed! {
-    /// How a session or a unit of work ended.
-    pub enum Outcome : "outcome" {
+    /// Outcome of a session or a unit of work.
+    pub enum SessionOutcome : "outcome" {
         Success = "success",
         Failure = "failure",
-        /// Some of it stands; unlike `failure`, it can be resumed.
+        /// Partly done; unlike `failure`, it can be resumed.
         Partial = "partial",
-        /// Stopped by a person; unlike `failure`, it says nothing about the approach.
+        /// Stopped by the user; unlike `failure`, it says nothing about the approach.
         Cancelled = "cancelled",
     }
 }
 
-impl Outcome {
+impl SessionOutcome {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Success   => "the task was done",
             Self::Failure   => "the approach did not work",
             Self::Partial   => "some of it was done and can be resumed",
-            Self::Cancelled => "a person stopped it",
+            Self::Cancelled => "the user stopped it",
         }
     }
 }
 
 closed! {
-    /// What a host can say about work it has checked.
+    /// Kinds of checks that a host reports.
     pub enum ValidationKind : "validation" {
         QaPassed = "qa_passed",
         SpecAccepted = "spec_accepted",
@@ -116,19 +128,19 @@ closed! {
 
 impl ValidationKind {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::QaPassed         => "the whole work passed its checks",
-            Self::SpecAccepted     => "a person accepted the plan",
-            Self::ReviewCompleted  => "the review was handed in",
-            // Unlike `qa_passed`, it speaks for one part and frees only its recorded notes.
+            Self::SpecAccepted     => "the user accepted the plan",
+            Self::ReviewCompleted  => "the review was submitted",
+            // Unlike `qa_passed`, it covers one part and releases only the notes recorded in it.
             Self::SubtaskSucceeded => "one subtask of the work succeeded",
         }
     }
 }
 
 closed! {
-    /// How it came to be known that a session's work holds.
+    /// Evidence that the work of a session holds.
     pub enum ValidationBasis : "validation basis" {
         Said = "said",
         Observed = "observed",
@@ -138,7 +150,7 @@ closed! {
 
 impl ValidationBasis {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Said     => "the host said so",
             Self::Observed => "a test, build or lint command succeeded after the last edit, or a commit was made",
@@ -147,7 +159,7 @@ impl ValidationBasis {
     }
 }
 
-/// How long the candidates of an unvalidated session wait for the history to speak, in days.
+/// Days for which candidates of an unvalidated session are held until its edits are committed.
 pub const DEFERRED_DAYS: u32 = 7;
 
 #[cfg(test)]
@@ -157,7 +169,7 @@ mod tests {
 
     /// Facts in words: `edit look review other plan`.
     fn check(script: &str, expect: Expect) {
-        let mut facts = Behaviour::default();
+        let mut facts = SessionBehaviour::default();
         for word in script.split_whitespace() {
             match word {
                 "edit" => facts.n_edits += 1,
@@ -183,8 +195,8 @@ mod tests {
 
     #[test]
     fn no_type_is_inferred_twice() {
-        for (i, row) in INFERENCES.iter().enumerate() {
-            assert!(INFERENCES[..i].iter().all(|it| it.session_type != row.session_type));
+        for (i, row) in SESSION_TYPE_RULES.iter().enumerate() {
+            assert!(SESSION_TYPE_RULES[..i].iter().all(|it| it.session_type != row.session_type));
             assert_ne!(row.session_type, SessionType::Terminal, "terminal is what remains");
         }
     }

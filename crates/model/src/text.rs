@@ -1,6 +1,6 @@
-//! What text may enter: UTF-8 without NUL, within its size, titles without direction tricks.
+//! Validation of incoming text: UTF-8 without NUL, bounded size, labels without bidi controls.
 
-/// The tag that sets notes of ours apart from everything else that a model reads.
+/// The tag around injected notes.
 pub const NOTES_TAG: &str = "waylore-notes";
 /// The longest `content` of a memory, in bytes.
 pub const MAX_CONTENT: usize = 2048;
@@ -9,7 +9,7 @@ pub const MAX_CITATION: usize = 40;
 /// The longest tag, module name or other label, in characters.
 pub const MAX_LABEL: usize = 120;
 
-/// Why a text is refused.
+/// Reasons to reject a text.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum TextError {
     Empty,
@@ -65,15 +65,15 @@ pub fn clean_label(text: &str, limit: usize) -> String {
     cut
 }
 
-/// A short mark of a text: equal texts have equal marks, on every machine and in every version. Not
-/// a defence against those who seek two texts with one mark.
-pub fn fingerprint(text: &str) -> String {
+/// Stable hash of a text, equal on every machine and in every version. Not collision resistant
+/// against an attacker.
+pub fn fingerprint_text(text: &str) -> String {
     // FNV-1a of 64 bits: stable by definition, unlike the hasher of the standard library.
     let mix = |acc: u64, it: u8| (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3);
     format!("{:016x}", text.bytes().fold(0xcbf2_9ce4_8422_2325, mix))
 }
 
-/// Characters that change how their neighbours read without being seen: bidi controls, zero-width, tags.
+/// Invisible characters that change how text is displayed: bidi controls, zero-width, tags.
 pub fn is_invisible(it: char) -> bool {
     matches!(it,
         '\u{061c}' | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}'
@@ -94,8 +94,8 @@ mod tests {
 
     #[test]
     fn marks_are_the_same_everywhere() {
-        assert_eq!(fingerprint(""), "cbf29ce484222325");
-        assert_eq!(fingerprint("foobar"), "85944171f73967e8");
+        assert_eq!(fingerprint_text(""), "cbf29ce484222325");
+        assert_eq!(fingerprint_text("foobar"), "85944171f73967e8");
     }
 
     #[test]

@@ -1,7 +1,7 @@
-//! Moments: wall-clock milliseconds, the calendar, and the hybrid clock that orders changes across
-//! devices.
+//! Time: wall-clock milliseconds, the calendar, and the hybrid logical clock that orders changes
+//! across devices.
 
-use crate::DAY;
+use crate::DAY_MS;
 
 /// Milliseconds since the epoch, UTC.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -9,12 +9,12 @@ pub struct Timestamp(pub i64);
 
 impl Timestamp {
     #[must_use]
-    pub const fn plus(self, millis: i64) -> Self {
+    pub const fn plus_millis(self, millis: i64) -> Self {
         Self(self.0.saturating_add(millis))
     }
 
     /// Milliseconds from `earlier` to here; negative when the clock went backwards.
-    pub const fn since(self, earlier: Self) -> i64 {
+    pub const fn millis_since(self, earlier: Self) -> i64 {
         self.0.saturating_sub(earlier.0)
     }
 
@@ -24,23 +24,23 @@ impl Timestamp {
         let (year, month_index) = (if month <= 2 { year - 1 } else { year }, (month + 9) % 12);
         let day_of_year = (153 * month_index + 2) / 5 + day - 1;
         let leap_days = year.div_euclid(4) - year.div_euclid(100) + year.div_euclid(400);
-        Self((year * 365 + leap_days + day_of_year - TO_EPOCH) * DAY)
+        Self((year * 365 + leap_days + day_of_year - TO_EPOCH) * DAY_MS)
     }
 
     /// Year, month and day in UTC.
     pub const fn day(self) -> (i64, i64, i64) {
-        civil(self.0.div_euclid(DAY))
+        civil_from_days(self.0.div_euclid(DAY_MS))
     }
 
     /// `YYYY-MM-DD HH:MM` in UTC, for people.
-    pub fn minute(self) -> String {
+    pub fn format_minute(self) -> String {
         let (year, month, day) = self.day();
-        let minutes = self.0.rem_euclid(DAY) / 60_000;
+        let minutes = self.0.rem_euclid(DAY_MS) / 60_000;
         format!("{year:04}-{month:02}-{day:02} {:02}:{:02}", minutes / 60, minutes % 60)
     }
 
     /// `YYYY-MM-DD` in UTC.
-    pub fn date(self) -> String {
+    pub fn format_date(self) -> String {
         let (year, month, day) = self.day();
         format!("{year:04}-{month:02}-{day:02}")
     }
@@ -50,7 +50,7 @@ impl Timestamp {
 const TO_EPOCH: i64 = 719_468;
 
 /// Days since the epoch → year, month, day in the proleptic Gregorian calendar (eras of 400 years).
-const fn civil(days: i64) -> (i64, i64, i64) {
+const fn civil_from_days(days: i64) -> (i64, i64, i64) {
     let shifted = days + TO_EPOCH;
     let era = shifted.div_euclid(146_097);
     let day_of_era = shifted.rem_euclid(146_097);
@@ -64,14 +64,15 @@ const fn civil(days: i64) -> (i64, i64, i64) {
     (year, month, day)
 }
 
-/// A hybrid logical clock: wall milliseconds and a counter in one integer that only ever grows.
+/// A hybrid logical clock (Kulkarni et al. 2014): wall milliseconds and a counter in one integer
+/// that only grows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Hlc(pub i64);
+pub struct HybridTimestamp(pub i64);
 
-impl Hlc {
+impl HybridTimestamp {
     /// The next reading after `self`: follows the wall clock forward and never goes back with it.
     #[must_use]
-    pub const fn tick(self, now: Timestamp) -> Self {
+    pub const fn advance(self, now: Timestamp) -> Self {
         let wall = now.0.saturating_mul(1 << 16);
         let next = self.0.saturating_add(1);
         Self(if wall > next { wall } else { next })
@@ -84,26 +85,26 @@ mod tests {
 
     #[test]
     fn moments_read_like_a_calendar() {
-        assert_eq!(Timestamp(0).minute(), "1970-01-01 00:00");
-        assert_eq!(Timestamp(951_782_400_000).date(), "2000-02-29");
-        assert_eq!(Timestamp(1_794_700_800_000).minute(), "2026-11-15 00:00");
-        assert_eq!(Timestamp(-1).date(), "1969-12-31");
-        assert_eq!(Timestamp(i64::MIN).since(Timestamp(i64::MAX)), i64::MIN);
+        assert_eq!(Timestamp(0).format_minute(), "1970-01-01 00:00");
+        assert_eq!(Timestamp(951_782_400_000).format_date(), "2000-02-29");
+        assert_eq!(Timestamp(1_794_700_800_000).format_minute(), "2026-11-15 00:00");
+        assert_eq!(Timestamp(-1).format_date(), "1969-12-31");
+        assert_eq!(Timestamp(i64::MIN).millis_since(Timestamp(i64::MAX)), i64::MIN);
     }
 
     #[test]
     fn days_and_dates_are_one() {
         for day in [-719_468, -1, 0, 59, 11_016, 19_485, 20_772, 146_097] {
-            let (year, month, of_month) = Timestamp(day * DAY + 1).day();
-            assert_eq!(Timestamp::of_day(year, month, of_month), Timestamp(day * DAY));
+            let (year, month, of_month) = Timestamp(day * DAY_MS + 1).day();
+            assert_eq!(Timestamp::of_day(year, month, of_month), Timestamp(day * DAY_MS));
         }
     }
 
     #[test]
     fn the_hybrid_clock_never_goes_back() {
-        let first = Hlc::default().tick(Timestamp(1_000));
-        let after_jump_back = first.tick(Timestamp(10));
+        let first = HybridTimestamp::default().advance(Timestamp(1_000));
+        let after_jump_back = first.advance(Timestamp(10));
         assert!(after_jump_back > first);
-        assert!(after_jump_back.tick(Timestamp(2_000)).0 >= 2_000 << 16);
+        assert!(after_jump_back.advance(Timestamp(2_000)).0 >= 2_000 << 16);
     }
 }

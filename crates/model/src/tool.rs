@@ -1,7 +1,7 @@
 //! Tools under one set of names, whatever the host calls them.
 //!
-//! Which host tool is which is known in `agents`; which shell command fetches from outside is known
-//! in `observe`. This table says only what is true of every call of a kind.
+//! `agents` maps the tools of hosts to these kinds; `observe` knows which shell commands fetch
+//! external content. This table holds what is true of every call of a kind.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -9,7 +9,7 @@ use std::fmt;
 use crate::{MAX_LABEL, UnknownWord, clean_label, closed};
 
 closed! {
-    /// What kind of tool was called.
+    /// The kind of a tool.
     pub enum ToolKind : "tool" {
         Read = "read",
         /// Changes part of a file; unlike `write`, the rest of it is kept.
@@ -29,7 +29,7 @@ closed! {
     }
 }
 
-/// One tool; of an MCP tool also whose it is and what it is called there.
+/// One tool; for an MCP tool, with its server and its name there.
 #[derive(Clone, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Tool {
     Read,
@@ -50,20 +50,20 @@ pub enum Tool {
 }
 
 closed! {
-    /// What a call does to files of the project.
-    pub enum Touch : "touch" {
+    /// Effect of a call on files of the project.
+    pub enum FileTouch : "touch" {
         Nothing = "nothing",
         Names = "names",
         Reads = "reads",
         Writes = "writes",
-        /// Depends on the call: commands and foreign tools may do anything.
+        /// Depends on the call: commands and unknown tools may do anything.
         Unknown = "unknown",
     }
 }
 
 closed! {
-    /// Whether a call brings in text that others wrote.
-    pub enum External : "external" {
+    /// Whether a call brings external text into the session.
+    pub enum ExternalContent : "external" {
         Never = "never",
         Always = "always",
         /// Unless the user marked the server as trusted.
@@ -73,42 +73,47 @@ closed! {
     }
 }
 
-/// What is true of every call of a kind.
+/// Properties shared by every call of a kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ToolRow {
-    pub touch: Touch,
-    pub external: External,
-    /// Spent on finding the way; what memory should make needless.
+    pub touch: FileTouch,
+    pub external: ExternalContent,
+    /// A call that only explores; memory should make it unnecessary.
     pub discovery: bool,
-    pub reading: &'static str,
+    pub description: &'static str,
 }
 
 impl ToolKind {
     #[rustfmt::skip]
     pub const fn row(self) -> ToolRow {
         match self {
-            //                     touch           external                 discovery reading
-            Self::Read      => row(Touch::Reads,   External::Never,         true,  "reads a file"),
-            Self::Edit      => row(Touch::Writes,  External::Never,         false, "changes part of a file"),
-            Self::Write     => row(Touch::Writes,  External::Never,         false, "writes a whole file"),
-            Self::Search    => row(Touch::Reads,   External::Never,         true,  "searches in files"),
-            Self::List      => row(Touch::Names,   External::Never,         true,  "lists files by name"),
-            Self::Shell     => row(Touch::Unknown, External::ByCommand,     false, "runs a command"),
-            Self::WebFetch  => row(Touch::Nothing, External::Always,        false, "fetches a page"),
-            Self::WebSearch => row(Touch::Nothing, External::Always,        false, "searches the web"),
-            Self::Mcp       => row(Touch::Unknown, External::UnlessTrusted, false, "calls a tool of an MCP server"),
-            Self::Task      => row(Touch::Nothing, External::Never,         false, "starts a subagent"),
-            Self::Other     => row(Touch::Unknown, External::Never,         false, "anything else"),
+            //                     touch           external                 discovery description
+            Self::Read      => row(FileTouch::Reads,   ExternalContent::Never,         true,  "reads a file"),
+            Self::Edit      => row(FileTouch::Writes,  ExternalContent::Never,         false, "changes part of a file"),
+            Self::Write     => row(FileTouch::Writes,  ExternalContent::Never,         false, "writes a whole file"),
+            Self::Search    => row(FileTouch::Reads,   ExternalContent::Never,         true,  "searches in files"),
+            Self::List      => row(FileTouch::Names,   ExternalContent::Never,         true,  "lists files by name"),
+            Self::Shell     => row(FileTouch::Unknown, ExternalContent::ByCommand,     false, "runs a command"),
+            Self::WebFetch  => row(FileTouch::Nothing, ExternalContent::Always,        false, "fetches a page"),
+            Self::WebSearch => row(FileTouch::Nothing, ExternalContent::Always,        false, "searches the web"),
+            Self::Mcp       => row(FileTouch::Unknown, ExternalContent::UnlessTrusted, false, "calls a tool of an MCP server"),
+            Self::Task      => row(FileTouch::Nothing, ExternalContent::Never,         false, "starts a subagent"),
+            Self::Other     => row(FileTouch::Unknown, ExternalContent::Never,         false, "anything else"),
         }
     }
 }
 
-const fn row(touch: Touch, external: External, discovery: bool, reading: &'static str) -> ToolRow {
+const fn row(
+    touch: FileTouch,
+    external: ExternalContent,
+    discovery: bool,
+    reading: &'static str,
+) -> ToolRow {
     assert!(
-        !discovery || matches!(touch, Touch::Reads | Touch::Names),
+        !discovery || matches!(touch, FileTouch::Reads | FileTouch::Names),
         "discovery looks at the project"
     );
-    ToolRow { touch, external, discovery, reading }
+    ToolRow { touch, external, discovery, description: reading }
 }
 
 // Evaluates every row at compile time, so a bad row never reaches a user.
@@ -123,7 +128,7 @@ const _: () = {
 impl Tool {
     /// An MCP tool. A `/` in the server's name becomes `_`, since it would end the name; a call
     /// that does not say both names is `other`.
-    pub fn mcp(server: &str, tool: &str) -> Self {
+    pub fn mcp_tool(server: &str, tool: &str) -> Self {
         let server = clean_label(server, MAX_LABEL).replace('/', "_");
         let tool = clean_label(tool, MAX_LABEL);
         if server.is_empty() || tool.is_empty() {
@@ -156,11 +161,11 @@ impl Tool {
         }
     }
 
-    /// Reads a stored word. What a host calls its tools is not understood here.
+    /// Parses a stored word; names used by hosts are mapped in `agents`.
     pub fn parse(word: &str) -> Result<Self, UnknownWord> {
         let named = word.strip_prefix("mcp:").and_then(|it| it.split_once('/'));
         if let Some((server, tool)) = named {
-            return Ok(Self::mcp(server, tool));
+            return Ok(Self::mcp_tool(server, tool));
         }
         Ok(match ToolKind::parse(word)? {
             ToolKind::Read => Self::Read,
@@ -237,7 +242,7 @@ mod tests {
     proptest! {
         #[test]
         fn mcp_tools_read_back_whatever_they_are_called(server in ".*", tool in ".*") {
-            let tool = Tool::mcp(&server, &tool);
+            let tool = Tool::mcp_tool(&server, &tool);
             prop_assert_eq!(Tool::parse(&tool.slug()).unwrap(), tool);
         }
     }

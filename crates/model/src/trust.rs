@@ -1,9 +1,9 @@
-//! Trust levels: how much a project lets memory speak unasked, and what it takes to let it speak more.
+//! Trust levels: which notes a project accepts unasked, and the requirements for more.
 
 use crate::{PerMille, closed};
 
 closed! {
-    /// How far a project trusts what was learned about it.
+    /// Trust of a project in its learned memories.
     pub enum TrustLevel : "trust level" {
         Cautious = "cautious",
         Standard = "standard",
@@ -13,13 +13,13 @@ closed! {
 }
 
 closed! {
-    /// The moments at which memory may speak; see the injection tiers.
-    pub enum Tier : "tier" {
+    /// Points of a session at which notes may be injected.
+    pub enum InjectionTier : "tier" {
         /// Session start, resume, compaction, start of a subagent.
         Start = "start",
         /// The files to read first, with the first prompt.
         Files = "files",
-        /// Right after a tool answered.
+        /// Right after a tool result.
         ToolResult = "tool_result",
         /// Between two steps.
         Step = "step",
@@ -27,9 +27,9 @@ closed! {
 }
 
 closed! {
-    /// What a person is asked at the end of a session.
+    /// The review that the user is offered at the end of a session.
     pub enum ReviewMode : "review" {
-        /// Nothing new counts until it was confirmed one by one.
+        /// Every new memory needs confirmation before it is used.
         ConfirmEach = "confirm_each",
         /// Everything new is shown; confirming all of it is the default.
         ConfirmAll = "confirm_all",
@@ -39,13 +39,13 @@ closed! {
     }
 }
 
-impl Tier {
+impl InjectionTier {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::Start      => "at session start, on resume, after compaction, when a subagent starts",
             Self::Files      => "with the first prompt: the files to read first",
-            Self::ToolResult => "right after a tool answered",
+            Self::ToolResult => "right after a tool result",
             Self::Step       => "between two steps",
         }
     }
@@ -53,7 +53,7 @@ impl Tier {
 
 impl ReviewMode {
     #[rustfmt::skip]
-    pub const fn reading(self) -> &'static str {
+    pub const fn description(self) -> &'static str {
         match self {
             Self::ConfirmEach => "every new memory must be confirmed",
             Self::ConfirmAll  => "new memories are shown, \"confirm all\" is the default",
@@ -63,60 +63,60 @@ impl ReviewMode {
     }
 }
 
-/// What is needed to rise from one level to the next.
+/// Condition for the step to the next level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Advance {
-    Earned(TrustNeeds),
-    /// Never by itself: a person must choose the next level.
+pub enum TrustAdvance {
+    Earned(TrustRequirements),
+    /// Never automatic: the user must choose the next level.
     OptIn,
-    /// There is nothing above.
+    /// The highest level.
     Top,
 }
 
-/// What was done on a level before the next one is earned; all of it is needed.
+/// Requirements for the next level; all must hold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct TrustNeeds {
+pub struct TrustRequirements {
     pub sessions: u32,
-    /// At least this share of what was shown was confirmed.
+    /// Least share of shown memories that were confirmed.
     pub confirmed: PerMille,
-    /// Less than this share was corrected.
+    /// The corrected share must be below this.
     pub corrected_below: PerMille,
-    /// At least this many corrections were made: somebody is looking.
+    /// Least number of corrections: evidence that the user reviews at all.
     pub corrections: u32,
 }
 
-/// What holds on one level.
+/// Settings of one level.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TrustRow {
     /// 1 to 4.
     pub number: u8,
-    /// The first session that can stand on this level; `None` where no count of sessions leads.
+    /// The first session that can reach this level; `None` if sessions alone never do.
     pub from_session: Option<u32>,
     /// Only memories with *more* current confidence are injected unasked.
     pub confidence_above: PerMille,
     pub review: ReviewMode,
-    /// The tiers that may speak unasked. A proven fix for the very error at hand is shown at any level.
-    pub proactive: &'static [Tier],
-    /// Whether a weekly card shows what was learned and used.
+    /// Tiers that may inject unasked. A proven fix for the current error is shown at any level.
+    pub proactive: &'static [InjectionTier],
+    /// True if a weekly card shows what was learned and used.
     pub weekly_audit: bool,
-    pub advance: Advance,
+    pub advance: TrustAdvance,
 }
 
 impl TrustLevel {
     #[rustfmt::skip]
     pub const fn row(self) -> TrustRow {
-        use Tier::{Files, Start, ToolResult};
+        use InjectionTier::{Files, Start, ToolResult};
         match self {
             //                      level from      above review                   proactive                     audit  advance
-            Self::Cautious   => row(1,    Some(1),  800,  ReviewMode::ConfirmEach, &[Start],                     false, earned(3,  500, 1000, 0)),
-            Self::Standard   => row(2,    Some(4),  650,  ReviewMode::ConfirmAll,  &[Start, Files, ToolResult],  false, earned(10, 0,   50,   1)),
-            Self::Confident  => row(3,    Some(16), 550,  ReviewMode::Flagged,     Tier::ALL,                    true,  Advance::OptIn),
-            Self::Autonomous => row(4,    None,     450,  ReviewMode::OnDemand,    Tier::ALL,                    false, Advance::Top),
+            Self::Cautious   => row(1,    Some(1),  800,  ReviewMode::ConfirmEach, &[Start],                     false, earned_advance(3,  500, 1000, 0)),
+            Self::Standard   => row(2,    Some(4),  650,  ReviewMode::ConfirmAll,  &[Start, Files, ToolResult],  false, earned_advance(10, 0,   50,   1)),
+            Self::Confident  => row(3,    Some(16), 550,  ReviewMode::Flagged,     InjectionTier::ALL,                    true,  TrustAdvance::OptIn),
+            Self::Autonomous => row(4,    None,     450,  ReviewMode::OnDemand,    InjectionTier::ALL,                    false, TrustAdvance::Top),
         }
     }
 
     /// The level above, however it is reached.
-    pub const fn next(self) -> Option<Self> {
+    pub const fn next_level(self) -> Option<Self> {
         match self {
             Self::Cautious => Some(Self::Standard),
             Self::Standard => Some(Self::Confident),
@@ -125,8 +125,8 @@ impl TrustLevel {
         }
     }
 
-    /// The level below: what is offered after several wrong memories in one session.
-    pub const fn previous(self) -> Option<Self> {
+    /// The level below, offered after several wrong memories in one session.
+    pub const fn previous_level(self) -> Option<Self> {
         match self {
             Self::Cautious => None,
             Self::Standard => Some(Self::Cautious),
@@ -141,18 +141,23 @@ const fn row(
     from_session: Option<u32>,
     confidence_above: u16,
     review: ReviewMode,
-    proactive: &'static [Tier],
+    proactive: &'static [InjectionTier],
     weekly_audit: bool,
-    advance: Advance,
+    advance: TrustAdvance,
 ) -> TrustRow {
     assert!(confidence_above < 1000, "a level on which nothing may be said is no level");
     let confidence_above = PerMille::new(confidence_above);
     TrustRow { number, from_session, confidence_above, review, proactive, weekly_audit, advance }
 }
 
-/// `corrected_below` of 1000 asks for nothing.
-const fn earned(sessions: u32, confirmed: u16, corrected_below: u16, corrections: u32) -> Advance {
-    Advance::Earned(TrustNeeds {
+/// A `corrected_below` of 1000 requires nothing.
+const fn earned_advance(
+    sessions: u32,
+    confirmed: u16,
+    corrected_below: u16,
+    corrections: u32,
+) -> TrustAdvance {
+    TrustAdvance::Earned(TrustRequirements {
         sessions,
         confirmed: PerMille::new(confirmed),
         corrected_below: PerMille::new(corrected_below),
@@ -166,8 +171,10 @@ const _: () = {
     while i < TrustLevel::ALL.len() {
         let here = TrustLevel::ALL[i].row();
         assert!(here.number as usize == i + 1);
-        assert!(matches!(here.advance, Advance::Top) == TrustLevel::ALL[i].next().is_none());
-        if let Some(next) = TrustLevel::ALL[i].next() {
+        assert!(
+            matches!(here.advance, TrustAdvance::Top) == TrustLevel::ALL[i].next_level().is_none()
+        );
+        if let Some(next) = TrustLevel::ALL[i].next_level() {
             let next = next.row();
             assert!(next.confidence_above.get() < here.confidence_above.get());
             assert!(next.proactive.len() >= here.proactive.len());
@@ -183,14 +190,14 @@ mod tests {
     #[test]
     fn a_level_keeps_every_tier_of_the_level_below() {
         for level in TrustLevel::ALL {
-            let Some(below) = level.previous() else { continue };
-            assert_eq!(below.next(), Some(*level));
+            let Some(below) = level.previous_level() else { continue };
+            assert_eq!(below.next_level(), Some(*level));
             assert!(below.row().proactive.iter().all(|it| level.row().proactive.contains(it)));
         }
     }
 
     #[test]
     fn only_a_person_chooses_autonomy() {
-        assert_eq!(TrustLevel::Confident.row().advance, Advance::OptIn);
+        assert_eq!(TrustLevel::Confident.row().advance, TrustAdvance::OptIn);
     }
 }

@@ -1,25 +1,25 @@
-//! Text as words: identifiers taken apart, stop words, what an index stores and what a query asks.
+//! Tokenisation for keyword search: identifier parts, stop words, index text, query terms.
 //!
-//! Pure and linear. Stemming is the index's business (`porter`), meaning is the embedding's.
+//! Pure and linear. The index stems (`porter`); embeddings cover meaning.
 
 use std::collections::HashSet;
 
 use crate::ProjectPath;
 
-/// The most terms a keyword query carries; beyond that, more terms only dilute.
+/// The most terms of a keyword query; further terms only dilute the ranking.
 pub const MAX_KEYWORDS: usize = 32;
 
-/// The texts of a memory as the keyword index reads them.
+/// The text of a memory as the keyword index stores it.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Expanded {
+pub struct IndexedText {
     /// The content as written, then the parts of its identifiers on a line of their own.
     pub content: String,
     pub tags: String,
-    /// Path parts without extension: nobody looks for `rs`, and every file would answer.
+    /// Path parts without the extension, which would match every file of a language.
     pub files: String,
 }
 
-/// Words that say nothing about what is looked for, sorted. Questions are asked in whole sentences.
+/// Stop words, sorted. Queries are often whole sentences.
 #[rustfmt::skip]
 const STOP_WORDS: &[&str] = &[
     "a", "about", "am", "an", "and", "any", "are", "as", "at", "be", "been", "being", "but", "by",
@@ -31,9 +31,9 @@ const STOP_WORDS: &[&str] = &[
     "who", "whom", "whose", "why", "will", "with", "would", "you", "your",
 ];
 
-/// Endings of file names, sorted; a dot before anything else is not an extension.
+/// Known file extensions, sorted; a dot before anything else does not start one.
 #[rustfmt::skip]
-const EXTENSIONS: &[&str] = &[
+const FILE_EXTENSIONS: &[&str] = &[
     "bash", "bat", "c", "cc", "cfg", "clj", "conf", "cpp", "cs", "css", "csv", "cue", "dart",
     "db", "diff", "env", "erl", "ex", "exs", "fish", "go", "gql", "gradle", "graphql", "h", "hcl",
     "hpp", "hs", "html", "ini", "ipynb", "java", "jl", "js", "json", "jsonl", "jsx", "kt", "kts",
@@ -48,16 +48,16 @@ pub fn is_stop_word(word: &str) -> bool {
 }
 
 /// The file name's extension when it is one of the known ones, e.g. `ts` of `src/auth.test.ts`.
-pub fn extension(path: &str) -> Option<&str> {
+pub fn file_extension(path: &str) -> Option<&str> {
     let name = path.rsplit('/').next().unwrap_or(path);
     let (stem, extension) = name.rsplit_once('.')?;
-    let known = EXTENSIONS.binary_search_by(|it| cmp_ignoring_case(it, extension)).is_ok();
+    let known = FILE_EXTENSIONS.binary_search_by(|it| cmp_ignoring_case(it, extension)).is_ok();
     (known && !stem.is_empty()).then_some(extension)
 }
 
 /// The parts of an identifier in lower case: `verifyJwt`, `verify_jwt` and `verify-jwt` are `verify`, `jwt`;
 /// `HTTPServer` is `http`, `server`. Digits stay with the letters before them: `base64Url` is `base64`, `url`.
-pub fn parts(identifier: &str) -> Vec<String> {
+pub fn identifier_parts(identifier: &str) -> Vec<String> {
     let mut res: Vec<String> = Vec::new();
     let mut part = String::new();
     let mut previous = ' ';
@@ -67,43 +67,43 @@ pub fn parts(identifier: &str) -> Vec<String> {
             let after_lower = !previous.is_uppercase() && previous.is_alphanumeric();
             let before_lower = chars.peek().is_some_and(|next| next.is_lowercase());
             if it.is_uppercase() && (after_lower || (previous.is_uppercase() && before_lower)) {
-                flush(&mut res, &mut part);
+                flush_part(&mut res, &mut part);
             }
             part.extend(it.to_lowercase());
         } else {
-            flush(&mut res, &mut part);
+            flush_part(&mut res, &mut part);
         }
         previous = it;
     }
-    flush(&mut res, &mut part);
+    flush_part(&mut res, &mut part);
     res
 }
 
-/// What the keyword index stores for a memory.
-pub fn search_text(content: &str, tags: &[String], files: &[ProjectPath]) -> Expanded {
+/// Builds the text that the keyword index stores for a memory.
+pub fn index_text(content: &str, tags: &[String], files: &[ProjectPath]) -> IndexedText {
     let tags = tags.join(" ");
-    let mut of_files = Terms::default();
+    let mut of_files = UniqueTerms::default();
     for path in files {
         let path = path.as_str();
-        let bare = extension(path).map_or(path, |it| &path[..path.len() - it.len() - 1]);
-        runs(bare).for_each(|it| of_files.push_identifier(it, str::to_owned));
+        let bare = file_extension(path).map_or(path, |it| &path[..path.len() - it.len() - 1]);
+        identifier_runs(bare).for_each(|it| of_files.push_identifier(it, str::to_owned));
     }
-    Expanded {
-        content: with_parts(content),
-        tags: with_parts(&tags),
+    IndexedText {
+        content: append_identifier_parts(content),
+        tags: append_identifier_parts(&tags),
         files: of_files.terms.join(" "),
     }
 }
 
 /// The terms of a keyword query: lower case, identifiers whole and in parts, each once, at most
-/// [`MAX_KEYWORDS`]. Stop words and single letters are left out unless nothing else was asked.
+/// [`MAX_KEYWORDS`]. Stop words and single letters are left out unless the query has nothing else.
 /// No term holds a space or a quote, so quoting it is always safe.
-pub fn keywords(query: &str) -> Vec<String> {
-    let mut acc = Terms::default();
+pub fn query_keywords(query: &str) -> Vec<String> {
+    let mut acc = UniqueTerms::default();
     for chunk in query.split_whitespace() {
         let chunk = chunk.trim_matches(|it: char| !it.is_alphanumeric());
-        let bare = extension(chunk).map_or(chunk, |it| &chunk[..chunk.len() - it.len() - 1]);
-        runs(bare).for_each(|it| acc.push_identifier(it, str::to_lowercase));
+        let bare = file_extension(chunk).map_or(chunk, |it| &chunk[..chunk.len() - it.len() - 1]);
+        identifier_runs(bare).for_each(|it| acc.push_identifier(it, str::to_lowercase));
     }
     let is_letter = |it: &str| it.len() == 1 && it.as_bytes()[0].is_ascii_alphabetic();
     let telling = |it: &String| !is_stop_word(it) && !is_letter(it);
@@ -115,22 +115,22 @@ pub fn keywords(query: &str) -> Vec<String> {
     res
 }
 
-/// How telling a term is that `holding` of `all` memories hold: the rarer, the more. Never nothing: in
-/// a small notebook all terms are common.
+/// Inverse document frequency of a term that `holding` of `all` memories contain, in the form of
+/// BM25 with `ln(1 + …)`: always positive, because in a small notebook every term is common.
 #[expect(clippy::cast_precision_loss, reason = "counts of memories are far below 2^53")]
-pub fn weight(all: u64, holding: u64) -> f64 {
+pub fn inverse_document_frequency(all: u64, holding: u64) -> f64 {
     let (all, holding) = (all.max(holding) as f64, holding as f64);
     ((all - holding + 0.5) / (holding + 0.5)).ln_1p()
 }
 
-/// Terms in the order they came, each once.
+/// Distinct terms in order of first occurrence.
 #[derive(Default)]
-struct Terms {
+struct UniqueTerms {
     terms: Vec<String>,
     seen: HashSet<String>,
 }
 
-impl Terms {
+impl UniqueTerms {
     fn push(&mut self, term: String) {
         if self.seen.insert(term.clone()) {
             self.terms.push(term);
@@ -138,7 +138,7 @@ impl Terms {
     }
 
     fn push_identifier(&mut self, identifier: &str, whole: fn(&str) -> String) {
-        let parts = parts(identifier);
+        let parts = identifier_parts(identifier);
         if parts.is_empty() {
             return;
         }
@@ -151,10 +151,10 @@ impl Terms {
     }
 }
 
-fn with_parts(text: &str) -> String {
-    let mut acc = Terms::default();
-    for run in runs(text) {
-        let parts = parts(run);
+fn append_identifier_parts(text: &str) -> String {
+    let mut acc = UniqueTerms::default();
+    for run in identifier_runs(text) {
+        let parts = identifier_parts(run);
         if parts.len() > 1 {
             for part in parts {
                 acc.push(part);
@@ -165,11 +165,11 @@ fn with_parts(text: &str) -> String {
 }
 
 /// Runs of letters, digits and `_`: what most languages call an identifier.
-fn runs(text: &str) -> impl Iterator<Item = &str> {
+fn identifier_runs(text: &str) -> impl Iterator<Item = &str> {
     text.split(|it: char| !it.is_alphanumeric() && it != '_').filter(|it| !it.is_empty())
 }
 
-fn flush(acc: &mut Vec<String>, part: &mut String) {
+fn flush_part(acc: &mut Vec<String>, part: &mut String) {
     if !part.is_empty() {
         acc.push(std::mem::take(part));
     }
@@ -186,17 +186,17 @@ mod tests {
     use proptest::prelude::*;
 
     fn check_keywords(query: &str, expect: Expect) {
-        expect.assert_eq(&keywords(query).join(" "));
+        expect.assert_eq(&query_keywords(query).join(" "));
     }
 
     #[test]
     fn tables_are_sorted_for_their_search() {
-        assert!(STOP_WORDS.is_sorted() && EXTENSIONS.is_sorted());
+        assert!(STOP_WORDS.is_sorted() && FILE_EXTENSIONS.is_sorted());
     }
 
     #[test]
     fn identifiers_come_apart_at_their_humps() {
-        let said = |it: &str| parts(it).join(" ");
+        let said = |it: &str| identifier_parts(it).join(" ");
         assert_eq!(said("verifyJwt"), "verify jwt");
         assert_eq!(said("HTTPServer2Go"), "http server2 go");
         assert_eq!(said("snake_case__id"), "snake case id");
@@ -213,7 +213,7 @@ mod tests {
             ProjectPath::parse("src/auth/verifyJwt.test.ts").unwrap(),
             ProjectPath::parse(".github/ci.yml").unwrap(),
         ];
-        let res = search_text("verifyJwt needs `JWT_SECRET`", &tags, &files);
+        let res = index_text("verifyJwt needs `JWT_SECRET`", &tags, &files);
         expect![[r"
             verifyJwt needs `JWT_SECRET`
             verify jwt secret"]]
@@ -238,26 +238,29 @@ mod tests {
     proptest! {
         #[test]
         fn any_text_gives_few_plain_terms(query in "\\PC{0,200}") {
-            let res = keywords(&query);
+            let res = query_keywords(&query);
             prop_assert!(res.len() <= MAX_KEYWORDS);
             for term in &res {
                 prop_assert!(term.chars().any(char::is_alphanumeric));
                 prop_assert!(!term.contains('"') && !term.contains(' '));
             }
-            prop_assert!(search_text(&query, &[], &[]).content.starts_with(&query));
+            prop_assert!(index_text(&query, &[], &[]).content.starts_with(&query));
         }
     }
 
     #[test]
     fn a_rare_term_tells_more_and_none_tells_nothing() {
-        assert!(weight(1_000, 1) > weight(1_000, 100));
-        assert!(weight(1_000, 1_000) > 0.0 && weight(0, 5) > 0.0);
+        assert!(inverse_document_frequency(1_000, 1) > inverse_document_frequency(1_000, 100));
+        assert!(
+            inverse_document_frequency(1_000, 1_000) > 0.0
+                && inverse_document_frequency(0, 5) > 0.0
+        );
     }
 
     #[test]
     fn long_text_is_no_trouble() {
         let long = "aB_cD/é.rs ".repeat(6_000);
-        assert_eq!(keywords(&long), ["ab_cd", "é"]);
-        assert!(search_text(&long, &[], &[]).content.len() < long.len() + 100);
+        assert_eq!(query_keywords(&long), ["ab_cd", "é"]);
+        assert!(index_text(&long, &[], &[]).content.len() < long.len() + 100);
     }
 }

@@ -1,98 +1,107 @@
-//! Drafts: what a memory would say, composed from evidence.
+//! Drafts: the texts of possible memories, composed from evidence.
 //!
 //! A memory is worth its tokens only if the next agent acts differently after reading it. So a draft
-//! names the command, the message, the fix, the right file, the right query, the corrected fact; what
-//! cannot do that is no draft.
+//! names the command, the message, the fix, the right file, the right query or the corrected fact.
+//! Evidence that allows none of these gives no draft.
+//!
+//! The wording is stored, compared and evaluated. A changed word makes every memory of that kind look
+//! new.
 
-mod behaviour;
 mod errors;
 mod files;
-mod spoken;
+mod statements;
+mod workflow;
 
-use model::{Kind, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp};
+use model::{MemoryKind, MemoryType, Payload, ProjectPath, SessionId, SignalKind, Timestamp};
 
-use crate::Modules;
-use crate::sighting::Evidence;
-use crate::signal::dead_end::TAKEN_BACK;
-use crate::signal::sequence::CHANGE;
+use crate::ModuleLookup;
+use crate::evidence::Evidence;
+use crate::pattern_key::{PatternKey, PatternParts};
 
-/// One sighting among all of its pattern.
+/// Modules that a memory names.
+const MAX_MODULES: usize = 4;
+
+/// The sighting of a pattern in one session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Seen {
+pub struct SessionSighting {
     pub session: SessionId,
+    /// The end of the session.
     pub at: Timestamp,
-    pub n: u32,
+    pub occurrences: u32,
     pub evidence: Evidence,
 }
 
-/// What the project's sessions say about the files of a pattern.
+/// Numbers of sessions against which a pattern is rated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Support {
-    /// Sessions that edited the first file, and the second.
-    pub first: u32,
-    pub second: u32,
-    /// Sessions that edited anything; of a routine, those that began it.
-    pub all: u32,
-    /// Sessions that edited something in the module.
-    pub module: u32,
+pub struct SupportCounts {
+    /// Sessions that edited the first file of the evidence, and the second.
+    pub first_file: u32,
+    pub second_file: u32,
+    /// Sessions that edited any file; for a routine, sessions that began it.
+    pub baseline: u32,
 }
 
-/// What a memory would say.
+/// The text of a possible memory, with its type and data.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Draft {
+pub struct MemoryDraft {
     pub kind: MemoryType,
     pub content: String,
     pub files: Vec<ProjectPath>,
     pub modules: Vec<String>,
     pub tags: Vec<String>,
     pub payload: Option<Payload>,
-    /// The sessions that show it, where no sighting does: what is said of them all together.
+    /// The sessions behind a statement about many sessions, which no sighting shows by itself.
     pub sessions: Vec<SessionId>,
 }
 
-/// Composes what all sightings of one pattern say, oldest first; `None` when they say nothing an
-/// agent could act on.
-pub fn draft(
-    signal: SignalKind,
-    key: &str,
-    seen: &[Seen],
-    support: Support,
-    modules: &Modules,
-) -> Option<Draft> {
+/// Composes a draft from all sightings of one pattern, oldest first; `None` if they contain nothing
+/// that an agent could act on.
+pub fn compose_draft(
+    key: &PatternKey,
+    seen: &[SessionSighting],
+    support: SupportCounts,
+    modules: &ModuleLookup,
+) -> Option<MemoryDraft> {
     if seen.is_empty() {
         return None;
     }
-    let res = match signal {
-        SignalKind::FileAccess => files::first_files(key, seen, support, modules),
-        SignalKind::CoAccess => files::coupled(seen, support),
-        SignalKind::ReadAbandon => files::not_there(seen),
-        SignalKind::RepeatedGrep => files::found_at(seen),
-        SignalKind::GlobIgnore => files::listed(seen),
-        SignalKind::ImportChase => files::imported(seen),
-        SignalKind::ConfigTouch => files::configured(seen, support),
-        SignalKind::ContextTokenSpike => files::costly(seen),
-        SignalKind::ParallelConflict => files::contested(seen),
-        SignalKind::ErrorRetry => errors::fixed(key, seen),
-        SignalKind::TimeAnomaly => errors::slow(seen),
-        SignalKind::Sequence if key.starts_with(CHANGE) => behaviour::routine(key, seen, support),
-        SignalKind::Sequence => behaviour::recipe(seen),
-        SignalKind::StepOverrun => behaviour::calibration(key, seen),
-        SignalKind::Backtrack => spoken::undone(seen),
-        SignalKind::SelfCorrection => spoken::corrected(seen),
-        SignalKind::DeadEnd if key.starts_with(TAKEN_BACK) => spoken::taken_back(seen),
-        SignalKind::DeadEnd => spoken::dead_end(seen),
-        SignalKind::CausalStatement => spoken::causal(seen),
-        SignalKind::UserCorrection => spoken::wished(seen),
-        SignalKind::Recorded => spoken::recorded(seen),
-        // What came first says nothing about how to do it, and which page was read nothing about what it
-        // says: both are counted, not told.
-        SignalKind::TestOrder | SignalKind::ExternalReference => None,
+    let parts = key.parts();
+    let draft = match (key.signal(), parts) {
+        (SignalKind::FileAccess, _) => files::draft_first_files(key.as_str(), seen, modules),
+        (SignalKind::CoAccess, _) => files::draft_coupled_files(seen, support),
+        (SignalKind::ReadAbandon, _) => files::draft_wrong_start(seen),
+        (SignalKind::RepeatedGrep, _) => files::draft_search_location(seen),
+        (SignalKind::GlobIgnore, _) => files::draft_costly_listing(seen),
+        (SignalKind::ImportChase, _) => files::draft_import_pair(seen),
+        (SignalKind::ConfigTouch, _) => files::draft_config_coupling(seen, support),
+        (SignalKind::ContextTokenSpike, _) => files::draft_costly_file(seen),
+        (SignalKind::ParallelConflict, _) => files::draft_contested_file(seen),
+        (SignalKind::ErrorRetry, PatternParts::MissingFile(_)) => errors::draft_moved_file(seen),
+        (SignalKind::ErrorRetry, _) => errors::draft_fixed_error(key.as_str(), seen),
+        (SignalKind::TimeAnomaly, _) => errors::draft_slow_command(seen),
+        (SignalKind::Sequence, PatternParts::ModuleChange(module)) => {
+            workflow::draft_module_routine(key.as_str(), module, seen, support)
+        }
+        (SignalKind::Sequence, _) => workflow::draft_commit_recipe(seen),
+        (SignalKind::StepOverrun, _) => workflow::draft_calibration(key.as_str(), seen),
+        (SignalKind::Backtrack, _) => statements::draft_reverted_edit(seen),
+        (SignalKind::SelfCorrection, _) => statements::draft_corrected_fact(seen),
+        (SignalKind::DeadEnd, PatternParts::RevertedSession(_)) => {
+            statements::draft_reverted_session(seen)
+        }
+        (SignalKind::DeadEnd, _) => statements::draft_dead_end(seen),
+        (SignalKind::CausalStatement, _) => statements::draft_causal_statement(seen),
+        (SignalKind::UserCorrection, _) => statements::draft_preference(seen),
+        (SignalKind::Recorded, _) => statements::draft_note(seen),
+        // The order of tests does not say how to work, and a page that was read does not say what it
+        // contains: both are only counted.
+        (SignalKind::TestOrder | SignalKind::ExternalReference, _) => None,
     };
-    res.map(|it| it.complete(modules))
+    draft.map(|it| it.finish(modules))
 }
 
-impl Draft {
-    pub(crate) fn new(kind: Kind, content: String) -> Self {
+impl MemoryDraft {
+    pub(crate) fn new(kind: MemoryKind, content: String) -> Self {
         Self {
             kind: MemoryType::Core(kind),
             content,
@@ -104,24 +113,25 @@ impl Draft {
         }
     }
 
-    pub(crate) fn about(mut self, files: Vec<ProjectPath>) -> Self {
+    pub(crate) fn with_files(mut self, files: Vec<ProjectPath>) -> Self {
         self.files = files;
         self
     }
 
-    pub(crate) fn with(mut self, payload: Payload) -> Self {
+    pub(crate) fn with_payload(mut self, payload: Payload) -> Self {
         self.payload = Some(payload);
         self
     }
 
-    pub(crate) fn complete(mut self, modules: &Modules) -> Self {
+    /// Adds the modules of the files, and cuts the text to the length of a memory.
+    pub(crate) fn finish(mut self, modules: &ModuleLookup) -> Self {
         for file in &self.files {
-            let module = modules.of(file.as_str()).to_owned();
+            let module = modules.module_of_file(file.as_str()).to_owned();
             if !module.is_empty() && !self.modules.contains(&module) {
                 self.modules.push(module);
             }
         }
-        self.modules.truncate(4);
+        self.modules.truncate(MAX_MODULES);
         let end = self.content.floor_char_boundary(model::MAX_CONTENT);
         self.content.truncate(end);
         self
@@ -129,7 +139,7 @@ impl Draft {
 }
 
 /// `` `a`, `b` and `c` ``.
-pub(crate) fn list(paths: &[ProjectPath]) -> String {
+pub(crate) fn quote_paths(paths: &[ProjectPath]) -> String {
     let quoted: Vec<String> = paths.iter().map(|it| format!("`{it}`")).collect();
     match quoted.split_last() {
         Some((last, [])) => last.clone(),
@@ -138,11 +148,16 @@ pub(crate) fn list(paths: &[ProjectPath]) -> String {
     }
 }
 
-fn n_sessions(seen: &[Seen]) -> usize {
-    let mut all: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
-    all.sort_unstable();
-    all.dedup();
-    all.len()
+/// The distinct sessions among the sightings.
+fn distinct_sessions(seen: &[SessionSighting]) -> Vec<SessionId> {
+    let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
+    sessions.sort_unstable();
+    sessions.dedup();
+    sessions
+}
+
+fn count_sessions(seen: &[SessionSighting]) -> u32 {
+    u32::try_from(distinct_sessions(seen).len()).unwrap_or(u32::MAX)
 }
 
 #[cfg(test)]

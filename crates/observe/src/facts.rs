@@ -1,15 +1,15 @@
-//! Plain facts in the log: which files went together, what was searched again, which command was retried.
+//! Facts in the scratchpad: files that were touched together, repeated searches, retried commands.
 //!
-//! A fact says what happened, once; whether it means something is a signal's business. Only calls
-//! that succeeded count as touching a file.
+//! A fact is an observation without a judgement; signals decide which facts matter. A file counts as
+//! touched only by calls that succeeded.
 
 mod commands;
+mod file_touches;
 mod searches;
-mod touches;
 
-pub use commands::{Retry, fail_then_pass, repeated_commands, retries};
-pub use searches::{misses, refined, repeated_searches};
-pub use touches::{
-    FileUse, churned, co_accessed, co_edited, file_uses, read_abandoned, read_then_edited, reread,
-    reread_after_compaction, undone,
+pub use commands::{CommandRetry, fail_then_pass, find_retries, repeated_commands};
+pub use file_touches::{
+    FileUse, churned_files, co_accessed, co_edited, file_uses, files_with_reverted_edits,
+    read_abandoned, read_then_edited, reread_after_compaction, reread_files,
 };
+pub use searches::{missed_searches, refined_searches, repeated_searches};

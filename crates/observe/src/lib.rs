@@ -1,58 +1,70 @@
 //! Session events → scratchpad → signals → drafts of memories.
 //!
-//! Pure and synchronous: a fold over events and functions of its result. It knows no host by name, reads
-//! no clock and no file, and fails at nothing: what is malformed is counted and left. It does not judge
-//! whether a draft becomes a memory; that is `promote`'s.
+//! Pure and synchronous: a fold over events, and functions of its result. The crate knows no host by
+//! name, reads no clock and no file, and never fails: malformed input is counted and skipped. It does
+//! not decide whether a draft becomes a memory; `promote` does.
 
-mod names;
+mod path_rules;
+mod strings;
 
-mod config;
+mod config_files;
+mod expected_errors;
 mod fingerprint;
-mod imports;
-mod outlook;
-pub mod said;
-mod sentence;
+mod import_words;
+mod sentences;
 pub mod shell;
+pub mod statements;
 
-mod journal;
+mod journal_fold;
 mod scratchpad;
 
 pub mod facts;
 
+mod evidence;
+mod pattern_key;
 mod session;
 mod sighting;
 mod signal;
 
 mod draft;
-mod expected;
+mod file_prediction;
+mod memory_use;
 mod modules;
 mod prefetch;
-mod spared;
+mod savings;
 mod synthesis;
-mod together;
-mod used;
+mod work_statistics;
 
 #[cfg(test)]
-mod script;
+mod test_script;
 
-pub use config::is_config;
-pub use draft::{Draft, Seen, Support, draft};
-pub use expected::{Expected, FEWEST as FEWEST_ALIKE, Foreseen, expected};
-pub use fingerprint::{Failure, failure, is_generic, normalised};
-pub use journal::{Folded, fold};
-pub use modules::Modules;
-pub use names::{Name, Names};
-pub use outlook::{MAX_OUTLOOK, outlook};
-pub use prefetch::{FromCommits, Past, PastSession, Task, prefetch};
-pub use scratchpad::{
-    Call, Does, FailureAt, Listing, MAX_CALLS, MAX_NOTES, Message, Remark, RemarkKind, Scratchpad,
-    State, Stumble, Tokens, Touch, Trouble, Undone,
+pub use config_files::is_config;
+pub use draft::{MemoryDraft, SessionSighting, SupportCounts, compose_draft};
+pub use evidence::{CommandFix, Evidence};
+pub use expected_errors::{MAX_EXPECTED_ERRORS_BYTES, format_expected_errors};
+pub use file_prediction::{FilePrediction, MIN_SIMILAR_SESSIONS, PredictedFile, predict_files};
+pub use fingerprint::{RecognisedError, is_generic_message, normalise_message, recognise_error};
+pub use journal_fold::{FoldedJournal, fold_journal};
+pub use memory_use::{is_cited, was_followed};
+pub use modules::ModuleLookup;
+pub use path_rules::{folder_of, is_test_pair, is_test_path};
+pub use pattern_key::{PatternKey, PatternParts, TestTiming};
+pub use prefetch::{
+    CommitEvidence, PastSession, PredictionInputs, TaskDescription, rank_likely_files,
 };
-pub use sentence::{code_words, names_code, sentences};
-pub use session::{FileRow, Session, session};
-pub use sighting::{Evidence, Sighting, are_twins, is_test, module_of};
-pub use signal::{parallel_conflicts, sightings, taken_back, urgency};
-pub use spared::{avoided, ended_after};
-pub use synthesis::{MILESTONES, MOST_INSIGHTS, Visit, about_module, about_pairs, modules_of};
-pub use together::{Worked, worked};
-pub use used::{cited, followed};
+pub use savings::{avoided_error, calls_to_fix};
+pub use scratchpad::{
+    CallEffects, CallState, ErrorOccurrence, EventAnomalies, FailedCall, FileListing, LoggedCall,
+    LoggedMessage, LoggedTouch, MAX_CALLS, MAX_NOTES, RevertedEdit, Scratchpad, SessionStatement,
+    StatementKind, TokenTotals,
+};
+pub use sentences::{code_words, names_code, split_sentences};
+pub use session::{FileActivity, SessionOverview, summarise_session};
+pub use sighting::Sighting;
+pub use signal::{detect_sightings, parallel_conflicts, rate_urgency, reverted_session};
+pub use strings::{SessionStrings, StringId};
+pub use synthesis::{
+    MAX_MODULE_DRAFTS, SESSION_MILESTONES, SessionVisit, draft_module, draft_module_pairs,
+    edited_modules,
+};
+pub use work_statistics::{WorkStatistics, count_work};

@@ -1,129 +1,111 @@
-//! Which module a file is of: by the project's map where there is one, else by its folder.
+//! The module of a file: by the project's module map if there is one, else by its folder.
 //!
-//! A map may come later than the first sessions, and files later than the map. So the names that folders
-//! would have had are known as other names of a module, and a new file is of the module around it.
+//! A map may be created after the first sessions, and files after the map. So the folders of a module
+//! count as earlier names of it, and a new file belongs to the module of the folders around it.
 
 use std::collections::{BTreeMap, HashMap};
 
-use crate::sighting::{Evidence, Sighting, module_of};
-use crate::signal::sequence::{CHANGE, EDIT};
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::path_rules::folder_of;
+use crate::pattern_key::PatternKey;
+use crate::signal::sequence::EDIT_PREFIX;
 
-/// The modules of a project; empty where it has no map.
+/// The modules of a project; empty if it has no module map.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Modules {
+pub struct ModuleLookup {
     by_file: HashMap<String, String>,
-    /// The module that most files of a folder are of.
+    /// The module that most files of a folder belong to.
     by_folder: BTreeMap<String, String>,
 }
 
-impl Modules {
-    /// A map: files, each with the id of its module.
+impl ModuleLookup {
+    /// Takes the files of the map, each with the id of its module.
     pub fn new(members: impl IntoIterator<Item = (String, String)>) -> Self {
         let by_file: HashMap<String, String> = members.into_iter().collect();
         let mut counts: BTreeMap<(&str, &str), u32> = BTreeMap::new();
         for (path, id) in &by_file {
-            *counts.entry((module_of(path), id)).or_default() += 1;
+            *counts.entry((folder_of(path), id)).or_default() += 1;
         }
-        let mut most: BTreeMap<String, (u32, String)> = BTreeMap::new();
+        let mut most_frequent: BTreeMap<String, (u32, String)> = BTreeMap::new();
         for ((folder, id), n) in counts {
-            let best = most.entry(folder.to_owned()).or_default();
+            let best = most_frequent.entry(folder.to_owned()).or_default();
             if n > best.0 {
                 *best = (n, id.to_owned());
             }
         }
-        // The root holds what is of no module as well: what is not on the map there stays of none.
-        most.remove("");
-        let by_folder = most.into_iter().map(|(folder, it)| (folder, it.1)).collect();
+        // The root also contains files of no module; those that are not on the map stay without one.
+        most_frequent.remove("");
+        let by_folder = most_frequent.into_iter().map(|(folder, it)| (folder, it.1)).collect();
         Self { by_file, by_folder }
     }
 
-    /// The module of a file: its id on the map, else its folder, empty at the root.
-    pub fn of<'a>(&'a self, path: &'a str) -> &'a str {
+    /// The module of a file: its id on the map, else its folder, which is empty at the root.
+    pub fn module_of_file<'a>(&'a self, path: &'a str) -> &'a str {
         if let Some(id) = self.by_file.get(path) {
             return id;
         }
-        let mut folder = module_of(path);
+        let mut folder = folder_of(path);
         while !folder.is_empty() {
             if let Some(id) = self.by_folder.get(folder) {
                 return id;
             }
-            folder = module_of(folder);
+            folder = folder_of(folder);
         }
-        module_of(path)
+        folder_of(path)
     }
 
-    /// What is called so, for people.
-    pub fn noun(&self, module: &str) -> &'static str {
+    /// The noun for a module in texts for people.
+    pub fn noun_for(&self, module: &str) -> &'static str {
         if self.by_folder.values().any(|it| it == module) { "module" } else { "folder" }
     }
 
-    /// The folders of a module: what it was called before there was a map.
-    pub fn folders<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a str> {
+    /// The folders of a module: its names before there was a map.
+    pub fn folders_of<'a>(&'a self, module: &'a str) -> impl Iterator<Item = &'a str> {
         self.by_folder
             .iter()
             .filter(move |it| it.1 == module && it.0 != module)
             .map(|it| it.0.as_str())
     }
 
-    /// The keys under which a pattern of a module was seen before there was a map.
-    pub fn earlier_keys(&self, signal: SignalKind, key: &str) -> Vec<String> {
-        let around = |module: &str, before: &str, after: &str| {
-            self.folders(module).map(|it| format!("{before}{it}{after}")).collect()
-        };
-        match signal {
-            SignalKind::FileAccess | SignalKind::StepOverrun => around(key, "", ""),
-            SignalKind::Sequence => match key.strip_prefix(CHANGE) {
-                Some(module) => around(module, CHANGE, ""),
-                None => Vec::new(),
-            },
-            SignalKind::TestOrder => match key.rsplit_once(' ') {
-                Some((module, order)) => around(module, "", &format!(" {order}")),
-                None => Vec::new(),
-            },
-            _ => Vec::new(),
-        }
+    /// The keys that a pattern of a module had before there was a map.
+    pub fn earlier_keys(&self, key: &PatternKey) -> Vec<PatternKey> {
+        let folders = key.module().into_iter().flat_map(|it| self.folders_of(it));
+        folders.filter_map(|it| key.with_module(it)).collect()
     }
 
-    /// Steps that name folders, with the modules of these folders instead.
-    pub fn renamed(&self, mut evidence: Evidence) -> Evidence {
-        let mut steps: Vec<String> = Vec::new();
-        for step in evidence.steps {
-            let module = step.strip_prefix(EDIT).and_then(|it| self.by_folder.get(it));
-            let step = module.map(|it| format!("{EDIT}{it}")).unwrap_or(step);
-            if !(step.starts_with(EDIT) && steps.contains(&step)) {
-                steps.push(step);
+    /// Replaces folders in the steps of a sequence with their modules.
+    pub fn rename_folders(&self, evidence: Evidence) -> Evidence {
+        let Evidence::Sequence { steps } = evidence else { return evidence };
+        let mut acc: Vec<String> = Vec::new();
+        for step in steps {
+            let module = step.strip_prefix(EDIT_PREFIX).and_then(|it| self.by_folder.get(it));
+            let step = module.map(|it| format!("{EDIT_PREFIX}{it}")).unwrap_or(step);
+            // Two folders can have become one module.
+            if !(step.starts_with(EDIT_PREFIX) && acc.contains(&step)) {
+                acc.push(step);
             }
         }
-        evidence.steps = steps;
-        evidence
-    }
-}
-
-impl Sighting {
-    /// Whether its key is made of a module.
-    pub fn is_of_module(&self) -> bool {
-        match self.signal {
-            SignalKind::FileAccess | SignalKind::StepOverrun | SignalKind::TestOrder => true,
-            SignalKind::Sequence => self.key.starts_with(CHANGE),
-            _ => false,
-        }
+        Evidence::Sequence { steps: acc }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use model::SignalKind;
 
-    fn map(lines: &[(&str, &str)]) -> Modules {
-        Modules::new(lines.iter().map(|it| (it.0.to_owned(), it.1.to_owned())))
+    fn map(lines: &[(&str, &str)]) -> ModuleLookup {
+        ModuleLookup::new(lines.iter().map(|it| (it.0.to_owned(), it.1.to_owned())))
     }
 
     #[test]
-    fn a_file_is_of_the_module_on_the_map_or_of_its_folder() {
-        let none = Modules::default();
-        assert_eq!((none.of("src/wire/a.rs"), none.of("a.rs")), ("src/wire", ""));
-        assert_eq!(none.noun("src/wire"), "folder");
+    fn a_file_belongs_to_its_module_on_the_map_or_to_its_folder() {
+        let none = ModuleLookup::default();
+        assert_eq!(
+            (none.module_of_file("src/wire/a.rs"), none.module_of_file("a.rs")),
+            ("src/wire", "")
+        );
+        assert_eq!(none.noun_for("src/wire"), "folder");
         let modules = map(&[
             ("crates/wire/src/lib.rs", "wire"),
             ("crates/wire/src/code/a.rs", "wire"),
@@ -131,27 +113,45 @@ mod tests {
             ("crates/wire/src/code/c.rs", "codes"),
             ("main.rs", "project"),
         ]);
-        assert_eq!(modules.of("crates/wire/src/code/a.rs"), "wire");
-        assert_eq!(modules.of("crates/wire/src/code/new.rs"), "codes", "most of its folder");
-        assert_eq!(modules.of("crates/wire/src/new/deep.rs"), "wire", "the folder around it");
-        assert_eq!(modules.of("docs/guide.md"), "docs", "nothing around it is on the map");
-        assert_eq!((modules.of("main.rs"), modules.of("README.md")), ("project", ""));
-        assert_eq!((modules.noun("wire"), modules.noun("docs")), ("module", "folder"));
+        assert_eq!(modules.module_of_file("crates/wire/src/code/a.rs"), "wire");
+        assert_eq!(
+            modules.module_of_file("crates/wire/src/code/new.rs"),
+            "codes",
+            "most of its folder"
+        );
+        assert_eq!(
+            modules.module_of_file("crates/wire/src/new/deep.rs"),
+            "wire",
+            "the folder around it"
+        );
+        assert_eq!(
+            modules.module_of_file("docs/guide.md"),
+            "docs",
+            "no folder around it is on the map"
+        );
+        assert_eq!(
+            (modules.module_of_file("main.rs"), modules.module_of_file("README.md")),
+            ("project", "")
+        );
+        assert_eq!((modules.noun_for("wire"), modules.noun_for("docs")), ("module", "folder"));
     }
 
     #[test]
-    fn what_was_seen_before_there_was_a_map_is_known_under_its_module() {
+    fn keys_from_before_the_map_are_found_by_their_module() {
         let modules = map(&[("api/v1/a.go", "api"), ("api/v2/b.go", "api"), ("web/x.ts", "web")]);
-        let keys = |signal, key: &str| modules.earlier_keys(signal, key).join(", ");
+        let keys = |signal, key: &str| {
+            let keys = modules.earlier_keys(&PatternKey::from_stored(signal, key));
+            keys.iter().map(PatternKey::as_str).collect::<Vec<_>>().join(", ")
+        };
         assert_eq!(keys(SignalKind::FileAccess, "api"), "api/v1, api/v2");
         assert_eq!(keys(SignalKind::Sequence, "change api"), "change api/v1, change api/v2");
         assert_eq!(keys(SignalKind::TestOrder, "api first"), "api/v1 first, api/v2 first");
         assert_eq!(keys(SignalKind::Sequence, "finish a change"), "");
         assert_eq!(keys(SignalKind::CoAccess, "api"), "");
-        assert_eq!(keys(SignalKind::FileAccess, "web"), "", "it is called so already");
+        assert_eq!(keys(SignalKind::FileAccess, "web"), "", "it has that name already");
         let steps = ["edit api/v1", "edit api/v2", "edit web", "go test", "git commit"];
         let steps: Vec<String> = steps.iter().map(|it| (*it).to_owned()).collect();
-        let renamed = modules.renamed(Evidence { steps, ..Evidence::default() });
-        assert_eq!(renamed.steps.join(", "), "edit api, edit web, go test, git commit");
+        let renamed = modules.rename_folders(Evidence::Sequence { steps });
+        assert_eq!(renamed.summary_line(), "edit api → edit web → go test → git commit");
     }
 }

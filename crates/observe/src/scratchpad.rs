@@ -1,36 +1,46 @@
-//! The scratchpad: everything the observer knows of a session, a fold over its events.
+//! The scratchpad: everything that is observed about one session, built by folding its events.
 //!
-//! Each event costs a few lookups, whatever came before; nothing is read or written. What was said is
-//! looked at once and only findings are kept. Bounded in every part: a session of any length stays
-//! within 50 MB.
+//! An event costs a few lookups, however many came before it. Text is scanned once and only the
+//! findings are stored. Every collection is bounded, so that a session of any length stays within
+//! 50 MB.
 
 mod call;
-mod take;
+mod fold;
 
 use std::collections::{BTreeSet, HashMap, HashSet, VecDeque};
 
 use model::{
-    Envelope, Event, Outcome, RecordedNote, SessionId, SessionType, Timestamp, Validation,
-    ValidationKind, WorkUnit,
+    Event, EventEnvelope, RecordedNote, SessionId, SessionOutcome, SessionType, Timestamp,
+    TokenUsage, ValidationResult, WorkUnit,
 };
 
-pub use call::{Call, Does, State, Touch};
+pub use call::{CallEffects, CallState, LoggedCall, LoggedTouch};
 
-use crate::names::{Name, Names};
+use crate::strings::{SessionStrings, StringId};
 
-/// Calls kept; later ones are only counted. A million events have fewer.
+/// Calls that are logged; later ones are only counted. A million events have fewer.
 pub const MAX_CALLS: usize = 450_000;
-/// Notes an agent may record in one session.
+/// Notes that an agent may record in one session.
 pub const MAX_NOTES: usize = 50;
 const MAX_SUBTASKS: usize = 1_000;
-const MAX_FAILURES: usize = 1_000;
-const MAX_REMARKS: usize = 400;
+const MAX_ERRORS: usize = 1_000;
+const MAX_STATEMENTS: usize = 400;
 const MAX_MESSAGES: usize = 400;
 const MAX_LISTINGS: usize = 200;
-/// Ids kept to recognise repeats: those come soon after, or not at all.
-const MAX_SEEN: usize = 1 << 15;
+const MAX_REVERTED_EDITS: usize = 200;
+const MAX_IMPORT_CHASES: usize = 1_000;
+const MAX_COMPACTIONS: usize = 1_000;
+const MAX_VALIDATIONS: usize = 100;
+/// Edits remembered to recognise their reversal.
+const MAX_REMEMBERED_EDITS: usize = MAX_CALLS / 8;
+/// Calls that wait for their result. A host that answers nothing must not grow the table.
+const MAX_PENDING_CALLS: usize = 4_096;
+/// Event ids remembered to recognise repeats, which come soon after the original or not at all.
+const MAX_SEEN_IDS: usize = 1 << 15;
+/// A timestamp that is earlier than its predecessor by more counts as a clock jump.
+const MAX_CLOCK_DRIFT_MS: i64 = 60_000;
 
-/// What is known of a session so far.
+/// Everything that is known about a session so far.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Scratchpad {
     pub session: Option<SessionId>,
@@ -38,7 +48,7 @@ pub struct Scratchpad {
     pub agent: String,
     pub root: String,
     pub task: String,
-    pub said_type: Option<SessionType>,
+    pub declared_type: Option<SessionType>,
     pub planned_steps: Option<u32>,
     pub work_unit: Option<WorkUnit>,
     /// The host's own name for the session.
@@ -46,137 +56,153 @@ pub struct Scratchpad {
     pub started: Option<Timestamp>,
     pub ended: Option<Timestamp>,
 
-    pub names: Names,
-    /// The log: every call in order, small.
-    pub calls: Vec<Call>,
-    /// What calls did to files, in order; a call's touches are consecutive.
-    pub touches: Vec<Touch>,
-    pub failures: Vec<FailureAt>,
-    /// Every call that failed, with the beginning of what it answered.
-    pub stumbles: Vec<Stumble>,
-    pub remarks: Vec<Remark>,
-    pub messages: Vec<Message>,
-    pub listings: Vec<Listing>,
-    pub undone: Vec<Undone>,
-    /// A file was read, then one it imports.
-    pub chases: Vec<(Name, Name)>,
-    /// Calls before which the host compacted.
+    pub strings: SessionStrings,
+    /// Every call, in order.
+    pub calls: Vec<LoggedCall>,
+    /// File reads and writes, in order. The touches of one call are consecutive.
+    pub touches: Vec<LoggedTouch>,
+    pub errors: Vec<ErrorOccurrence>,
+    /// Every call that failed, with the start of its output.
+    pub failed_calls: Vec<FailedCall>,
+    pub statements: Vec<SessionStatement>,
+    pub messages: Vec<LoggedMessage>,
+    pub listings: Vec<FileListing>,
+    pub reverted_edits: Vec<RevertedEdit>,
+    /// Pairs of a file that was read and an import of it that was read soon after.
+    pub import_chases: Vec<(StringId, StringId)>,
+    /// Numbers of the calls before which the host compacted the context.
     pub compactions: Vec<u32>,
+    /// Notes that the agent recorded, each with its position among the events.
     pub notes: Vec<(u32, RecordedNote)>,
-    /// The notes that the agent named as what it relied on, by the end of their ids.
-    pub cited: BTreeSet<String>,
-    pub validations: Vec<Validation>,
-    /// The events with which one of several subtasks succeeded.
-    pub subtasks: Vec<u32>,
-    pub outcome: Option<Outcome>,
-    pub tokens: Tokens,
-    /// The first event that brought in text from outside, and what it was.
+    /// Short ids of the memories that the agent cited.
+    pub cited_ids: BTreeSet<String>,
+    pub validations: Vec<ValidationResult>,
+    /// Positions of the events that reported a subtask as succeeded.
+    pub succeeded_subtasks: Vec<u32>,
+    pub outcome: Option<SessionOutcome>,
+    pub tokens: TokenTotals,
+    /// The position before the first event that brought in external text, and its source.
     pub external: Option<(u32, String)>,
-    pub trouble: Trouble,
+    pub anomalies: EventAnomalies,
 
     n_events: u32,
     n_calls: u32,
-    open: HashMap<String, u32>,
-    seen: HashSet<u64>,
+    /// Call numbers by the host's call id.
+    pending_calls: HashMap<String, u32>,
+    /// Hashes of event ids: as a set, and in the order of arrival.
+    seen_ids: HashSet<u64>,
     seen_order: VecDeque<u64>,
-    edits: HashMap<(Name, u64, u64), u32>,
-    imports: VecDeque<(u32, Name, Vec<String>)>,
-    last_said: String,
+    /// Edits by file and the hashes of the removed and the added text.
+    edits_by_text: HashSet<(StringId, u64, u64)>,
+    /// The files read last: call number, file, words of its imports.
+    recent_imports: VecDeque<(u32, StringId, Vec<String>)>,
+    /// The last sentence of the agent.
+    last_sentence: String,
 }
 
-/// An error that was met.
+/// An error in the output of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FailureAt {
+pub struct ErrorOccurrence {
     pub call: u32,
     pub order: u32,
     pub fingerprint: String,
-    pub message: String,
-    pub shown: String,
-    /// What the agent said to it.
+    pub normalised_message: String,
+    pub display_line: String,
+    /// The sentence in which the agent explained it; empty if there is none.
     pub reply: String,
 }
 
-/// A call that failed, as far as the next session should expect it.
+/// A call that failed, as far as later sessions should expect the same failure.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Stumble {
+pub struct FailedCall {
     pub at: Timestamp,
     /// The program and its subcommand, or the tool.
     pub head: String,
-    /// How the answer began, without what is accidental in it.
-    pub beginning: String,
+    /// The start of the output, without accidental parts.
+    pub output_start: String,
 }
 
-/// Something said that may become a memory.
+/// A sentence of the agent or the user that may become a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Remark {
-    pub kind: RemarkKind,
-    /// Calls that were made before.
+pub struct SessionStatement {
+    pub kind: StatementKind,
+    /// The number of calls before it.
     pub call: u32,
     pub order: u32,
-    /// The event in which it was said.
+    /// Id of the event that contains it.
     pub event: String,
-    /// The sentence, with those around it where the kind needs them.
     pub text: String,
+    /// Two texts that the kind needs: neighbouring sentences, or the two ends of a dependency.
     pub context: [String; 2],
 }
 
+/// Kind of a [`SessionStatement`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum RemarkKind {
+pub enum StatementKind {
+    /// The agent corrects itself. Context: the two sentences after it.
     Correction,
+    /// The agent gives up an approach. Context: the sentences before and after it.
     DeadEnd,
+    /// One change requires another. Context: the two things, as they are named.
     Causal,
-    Wish,
+    /// The user says how things are done from now on. No context.
+    Preference,
 }
 
-/// What a person said.
+/// A message of the user, or the refusal of a call.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Message {
+pub struct LoggedMessage {
+    /// The number of calls before it.
     pub call: u32,
+    /// Id of the event; of a refusal, the id of the call.
     pub event: String,
-    pub interrupts: bool,
-    pub corrects: bool,
+    pub is_interrupt: bool,
+    /// It objects to what the agent did just before.
+    pub is_objection: bool,
     pub text: String,
 }
 
 /// A list of files that a call returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Listing {
+pub struct FileListing {
     pub call: u32,
-    pub pattern: Name,
-    pub files: Vec<Name>,
+    pub pattern: StringId,
+    pub files: Vec<StringId>,
 }
 
-/// An edit that took back another.
+/// An edit that reverted an earlier one.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Undone {
+pub struct RevertedEdit {
     pub call: u32,
     pub order: u32,
-    pub file: Name,
-    /// What the agent said before.
+    pub file: StringId,
+    /// The last sentence of the agent before it.
     pub reason: String,
 }
 
+/// Token usage that the host reported.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Tokens {
+pub struct TokenTotals {
     pub input: u64,
     pub output: u64,
+    /// The largest input of one step.
     pub peak: u64,
     pub steps: u32,
 }
 
-/// What went wrong while observing, counted.
+/// Counts of malformed or unexpected events.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Trouble {
-    /// Results without a call.
-    pub orphans: u32,
-    /// Events whose id was seen before.
-    pub repeats: u32,
-    /// Calls beyond what is kept.
-    pub over: u32,
+pub struct EventAnomalies {
+    /// Results whose call was never seen.
+    pub orphan_results: u32,
+    /// Events with an id that was seen before.
+    pub repeated_ids: u32,
+    /// Calls beyond [`MAX_CALLS`].
+    pub calls_over_limit: u32,
     /// Events of another session.
-    pub strangers: u32,
-    /// The clock went back by more than a minute.
-    pub clock: u32,
+    pub foreign_events: u32,
+    /// Timestamps that went back by more than a minute.
+    pub clock_jumps: u32,
 }
 
 impl Scratchpad {
@@ -185,49 +211,35 @@ impl Scratchpad {
     }
 
     /// Folds one event in.
-    pub fn observe(&mut self, envelope: &Envelope) {
+    pub fn observe(&mut self, envelope: &EventEnvelope) {
         if self.session.is_some_and(|it| it != envelope.session) {
-            self.trouble.strangers += 1;
+            self.anomalies.foreign_events += 1;
             return;
         }
-        if self.is_repeat(&envelope.id) {
-            self.trouble.repeats += 1;
+        if self.is_repeated_id(&envelope.id) {
+            self.anomalies.repeated_ids += 1;
             return;
         }
         self.session = Some(envelope.session);
         self.n_events = self.n_events.saturating_add(1);
-        self.note_time(envelope.at);
+        self.extend_time_span(envelope.at);
         match &envelope.event {
-            Event::SessionStart(start) => self.start(start),
-            Event::UserMessage(said) => self.hear(&envelope.id, said),
-            Event::ToolCall(call) => self.call(call, envelope.at),
-            Event::ToolResult(result) => self.result(result, envelope.at),
-            Event::Reasoning(said) => self.listen(&envelope.id, &said.text),
-            Event::StepComplete(step) => {
-                let usage = step.usage.unwrap_or_default();
-                self.tokens.steps += 1;
-                self.tokens.input = self.tokens.input.saturating_add(usage.input);
-                self.tokens.output = self.tokens.output.saturating_add(usage.output);
-                self.tokens.peak = self.tokens.peak.max(usage.input);
-            }
+            Event::SessionStart(start) => fold::add_session_start(self, start),
+            Event::UserMessage(message) => fold::add_user_message(self, &envelope.id, message),
+            Event::ToolCall(call) => fold::add_call(self, call, envelope.at),
+            Event::ToolResult(result) => fold::add_result(self, result, envelope.at),
+            Event::Reasoning(it) => fold::add_reasoning(self, &envelope.id, &it.text),
+            Event::StepComplete(step) => self.tokens.add(step.usage.unwrap_or_default()),
             Event::Record(note) if self.notes.len() < MAX_NOTES => {
                 self.notes.push((self.n_events, note.clone()));
             }
-            Event::Validation(validation) => self.check(validation),
-            Event::Compaction(_) if self.compactions.len() < 1_000 => {
+            Event::Validation(validation) => fold::add_validation(self, validation),
+            Event::Compaction(_) if self.compactions.len() < MAX_COMPACTIONS => {
                 self.compactions.push(self.n_calls);
             }
             Event::Record(_) | Event::Compaction(_) => {}
+            // A session can end twice; an end without an outcome does not erase an earlier one.
             Event::SessionEnd(end) => self.outcome = end.outcome.or(self.outcome),
-        }
-    }
-
-    fn check(&mut self, validation: &Validation) {
-        let of_a_part = validation.kind == ValidationKind::SubtaskSucceeded;
-        if of_a_part && validation.ok && self.subtasks.len() < MAX_SUBTASKS {
-            self.subtasks.push(self.n_events);
-        } else if !of_a_part && self.validations.len() < 100 {
-            self.validations.push(validation.clone());
         }
     }
 
@@ -236,55 +248,69 @@ impl Scratchpad {
         self.n_events
     }
 
-    /// Steps so far: what the host counted as one, else calls.
-    pub fn n_steps(&self) -> u32 {
+    /// Steps so far. A step is a call, because not every host reports steps.
+    pub const fn n_steps(&self) -> u32 {
         self.n_calls
     }
 
-    /// Whether text of this moment may come from outside.
+    /// Returns whether text at this position may come from outside the project.
     pub fn is_tainted(&self, order: u32) -> bool {
         self.external.as_ref().is_some_and(|it| order > it.0)
     }
 
     /// The touches of one call.
-    pub fn touches_of(&self, call: &Call) -> &[Touch] {
+    pub fn touches_of_call(&self, call: &LoggedCall) -> &[LoggedTouch] {
         let first = call.first_touch as usize;
         &self.touches[first..first + usize::from(call.n_touches)]
     }
 
-    /// Successful touches with the number of their call, in order.
-    pub fn good_touches(&self) -> impl Iterator<Item = &Touch> {
-        self.touches.iter().filter(|it| self.calls[it.call as usize].state == State::Ok)
+    /// The touches of successful calls, in order.
+    pub fn successful_touches(&self) -> impl Iterator<Item = &LoggedTouch> {
+        self.touches.iter().filter(|it| self.calls[it.call as usize].state == CallState::Ok)
     }
 
-    fn is_repeat(&mut self, id: &str) -> bool {
-        let mark = mark(id);
-        if !self.seen.insert(mark) {
+    /// Returns whether an event id was seen before, and remembers it.
+    fn is_repeated_id(&mut self, id: &str) -> bool {
+        let hash = hash_text(id);
+        if !self.seen_ids.insert(hash) {
             return true;
         }
-        self.seen_order.push_back(mark);
-        if self.seen_order.len() > MAX_SEEN
+        self.seen_order.push_back(hash);
+        if self.seen_order.len() > MAX_SEEN_IDS
             && let Some(oldest) = self.seen_order.pop_front()
         {
-            self.seen.remove(&oldest);
+            self.seen_ids.remove(&oldest);
         }
         false
     }
 
-    fn note_time(&mut self, at: Timestamp) {
+    fn extend_time_span(&mut self, at: Timestamp) {
+        // Some hosts write events without a time.
         if at.0 <= 0 {
             return;
         }
         self.started = Some(self.started.map_or(at, |it| it.min(at)));
-        if self.ended.is_some_and(|it| it.since(at) > 60_000) {
-            self.trouble.clock += 1;
+        if self.ended.is_some_and(|it| it.millis_since(at) > MAX_CLOCK_DRIFT_MS) {
+            self.anomalies.clock_jumps += 1;
         }
         self.ended = Some(self.ended.map_or(at, |it| it.max(at)));
     }
 }
 
-/// A number for an id or a text.
-pub(crate) fn mark(text: &str) -> u64 {
+impl TokenTotals {
+    const fn add(&mut self, usage: TokenUsage) {
+        self.steps += 1;
+        self.input = self.input.saturating_add(usage.input);
+        self.output = self.output.saturating_add(usage.output);
+        if usage.input > self.peak {
+            self.peak = usage.input;
+        }
+    }
+}
+
+/// FNV-1a, 64 bits. A collision drops one event or reports one reverted edit too many, so that a
+/// stronger hash is not needed.
+fn hash_text(text: &str) -> u64 {
     let mix = |acc: u64, it: u8| (acc ^ u64::from(it)).wrapping_mul(0x0100_0000_01b3);
     text.bytes().fold(0xcbf2_9ce4_8422_2325, mix)
 }

@@ -1,17 +1,18 @@
-//! What a session was and how it ended, as far as it decides what may be learned from it.
+//! Summary of a finished session: its type, outcome and validation, which decide what may be learned
+//! from it.
 
 use model::{
-    Behaviour, Outcome, ProjectPath, SessionId, SessionType, Timestamp, ToolKind, ValidationBasis,
-    ValidationKind, infer_session_type,
+    ProjectPath, SessionBehaviour, SessionId, SessionOutcome, SessionType, Timestamp, ToolKind,
+    ValidationBasis, ValidationKind, infer_session_type,
 };
 
 use crate::Scratchpad;
 use crate::facts::file_uses;
-use crate::scratchpad::{Does, State};
+use crate::scratchpad::{CallEffects, CallState, LoggedCall};
 
-/// A finished session in brief.
+/// A finished session.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Session {
+pub struct SessionOverview {
     pub id: SessionId,
     pub parent: Option<SessionId>,
     pub agent: String,
@@ -20,124 +21,128 @@ pub struct Session {
     pub started: Timestamp,
     pub ended: Timestamp,
     pub steps: u32,
-    /// The steps that the host said it would take.
-    pub planned: Option<u32>,
+    /// The number of steps that the host announced.
+    pub planned_steps: Option<u32>,
     pub tokens: u64,
     pub retries: u32,
-    pub outcome: Outcome,
-    /// How it is known that its work holds; `None` while nothing speaks for it.
-    pub validated: Option<ValidationBasis>,
-    /// What the host said it validated.
-    pub said: Vec<ValidationKind>,
-    /// The events with which one of several subtasks succeeded.
-    pub subtasks: Vec<u32>,
+    pub outcome: SessionOutcome,
+    /// The evidence that the work of the session holds; `None` while it is not validated.
+    pub validation_basis: Option<ValidationBasis>,
+    /// Validations that the host reported as passed.
+    pub reported_validations: Vec<ValidationKind>,
+    /// Positions of the events that reported a subtask as succeeded.
+    pub succeeded_subtasks: Vec<u32>,
+    /// The first source of external text.
     pub external: Option<String>,
-    pub files: Vec<FileRow>,
+    pub files: Vec<FileActivity>,
 }
 
-/// What a session did to one file.
+/// Activity of a session on one file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FileRow {
+pub struct FileActivity {
     pub path: ProjectPath,
     pub reads: u32,
     pub edits: u32,
     pub first_step: u32,
 }
 
-/// The session behind a scratchpad; `None` before its first event.
-pub fn session(pad: &Scratchpad) -> Option<Session> {
+/// Summarises the session of a scratchpad; `None` before its first event.
+pub fn summarise_session(pad: &Scratchpad) -> Option<SessionOverview> {
     let uses = file_uses(pad);
-    let mut files: Vec<FileRow> = Vec::new();
-    for (name, it) in &uses {
-        if let Ok(path) = ProjectPath::parse(pad.names.text(*name)) {
+    let mut files: Vec<FileActivity> = Vec::new();
+    for (file, it) in &uses {
+        if let Ok(path) = ProjectPath::parse(pad.strings.text(*file)) {
             let (reads, edits, first_step) = (it.n_reads, it.n_edits, it.first_call);
-            files.push(FileRow { path, reads, edits, first_step });
+            files.push(FileActivity { path, reads, edits, first_step });
         }
     }
     files.sort_by(|a, b| a.first_step.cmp(&b.first_step).then_with(|| a.path.cmp(&b.path)));
-    let outcome = outcome(pad);
-    Some(Session {
+    let outcome = infer_outcome(pad);
+    Some(SessionOverview {
         id: pad.session?,
         parent: pad.parent,
         agent: pad.agent.clone(),
-        kind: pad.said_type.unwrap_or_else(|| infer_session_type(behaviour(pad))),
+        kind: pad.declared_type.unwrap_or_else(|| infer_session_type(summarise_behaviour(pad))),
         task: pad.task.clone(),
         started: pad.started.unwrap_or_default(),
         ended: pad.ended.unwrap_or_default(),
         steps: pad.n_steps(),
-        planned: pad.planned_steps,
+        planned_steps: pad.planned_steps,
         tokens: pad.tokens.input.saturating_add(pad.tokens.output),
-        retries: u32::try_from(pad.failures.len()).unwrap_or(u32::MAX),
+        retries: u32::try_from(pad.errors.len()).unwrap_or(u32::MAX),
         outcome,
-        validated: validated(pad).filter(|_| outcome != Outcome::Failure),
-        said: pad.validations.iter().filter(|it| it.ok).map(|it| it.kind).collect(),
-        subtasks: pad.subtasks.clone(),
+        // A session that failed is not validated by its own checks.
+        validation_basis: find_validation_basis(pad).filter(|_| outcome != SessionOutcome::Failure),
+        reported_validations: pad.validations.iter().filter(|it| it.ok).map(|it| it.kind).collect(),
+        succeeded_subtasks: pad.succeeded_subtasks.clone(),
         external: pad.external.as_ref().map(|it| it.1.clone()),
         files,
     })
 }
 
-fn behaviour(pad: &Scratchpad) -> Behaviour {
-    let mut acc = Behaviour { plan_mode_only: !pad.calls.is_empty(), ..Behaviour::default() };
-    for call in pad.calls.iter().filter(|it| it.state != State::Rejected) {
-        let edits = pad.touches_of(call).iter().any(|it| it.writes) && call.state == State::Ok;
-        let reads = call.n_touches > 0 || call.does.any(Does::SEARCH | Does::LIST);
+/// Counts the kinds of calls, from which the session type is inferred.
+fn summarise_behaviour(pad: &Scratchpad) -> SessionBehaviour {
+    let plan_mode_only = !pad.calls.is_empty();
+    let mut acc = SessionBehaviour { plan_mode_only, ..SessionBehaviour::default() };
+    for call in pad.calls.iter().filter(|it| it.state != CallState::Rejected) {
+        let has_write = pad.touches_of_call(call).iter().any(|it| it.is_write);
+        let is_edit = has_write && call.state == CallState::Ok;
+        let is_look =
+            call.n_touches > 0 || call.effects.has_any(CallEffects::SEARCH | CallEffects::LIST);
         match call.tool {
-            _ if edits => acc.n_edits += 1,
-            _ if call.does.any(Does::REVIEW) => acc.n_reviews += 1,
+            _ if is_edit => acc.n_edits += 1,
+            _ if call.effects.has_any(CallEffects::REVIEW) => acc.n_reviews += 1,
             ToolKind::Read | ToolKind::Search | ToolKind::List => acc.n_looks += 1,
-            ToolKind::Shell if reads => acc.n_looks += 1,
+            ToolKind::Shell if is_look => acc.n_looks += 1,
             _ => acc.n_others += 1,
         }
-        acc.plan_mode_only &= call.planning;
+        acc.plan_mode_only &= call.in_plan_mode;
     }
     acc
 }
 
-fn outcome(pad: &Scratchpad) -> Outcome {
-    let refused = pad.validations.iter().rev().find(|it| it.kind == ValidationKind::QaPassed);
+fn infer_outcome(pad: &Scratchpad) -> SessionOutcome {
+    // The outcome that the host reports decides.
     if let Some(outcome) = pad.outcome {
         return outcome;
     }
-    match (refused.map(|it| it.ok), validated(pad)) {
-        (Some(false), _) => Outcome::Failure,
-        (_, Some(_)) => Outcome::Success,
-        (_, None) => Outcome::Partial,
+    let last_qa = pad.validations.iter().rev().find(|it| it.kind == ValidationKind::QaPassed);
+    match (last_qa.map(|it| it.ok), find_validation_basis(pad)) {
+        (Some(false), _) => SessionOutcome::Failure,
+        (_, Some(_)) => SessionOutcome::Success,
+        (_, None) => SessionOutcome::Partial,
     }
 }
 
-/// What speaks for the work: the host, or a check that passed after the last edit, or a commit.
-fn validated(pad: &Scratchpad) -> Option<ValidationBasis> {
+/// The evidence that the work holds: a report of the host, else a check that passed after the last edit,
+/// or a commit.
+fn find_validation_basis(pad: &Scratchpad) -> Option<ValidationBasis> {
     match pad.validations.last().map(|it| it.ok) {
         Some(true) => return Some(ValidationBasis::Said),
         Some(false) => return None,
         None => {}
     }
-    let last_edit = pad.good_touches().filter(|it| it.writes).map(|it| it.call).last();
-    let passes = |it: &(u32, &crate::Call)| {
-        it.1.is_good()
-            && it.1.does.any(Does::TEST | Does::CHECK)
-            && last_edit.is_none_or(|edit| it.0 > edit)
-    };
-    let checked = (0_u32..).zip(&pad.calls).any(|it| passes(&it) && last_edit.is_some());
-    // Of the last check, only how it ended counts: what passes and then fails does not hold.
-    let last_check =
-        (0_u32..).zip(&pad.calls).filter(|it| it.1.does.any(Does::TEST | Does::CHECK)).last();
-    let fails_at_last =
-        last_check.is_some_and(|it| it.1.is_bad() && last_edit.is_none_or(|edit| it.0 > edit));
-    let committed = pad.calls.iter().any(|it| it.is_good() && it.does.any(Does::COMMIT));
-    ((checked && !fails_at_last) || committed).then_some(ValidationBasis::Observed)
+    let last_edit = pad.successful_touches().filter(|it| it.is_write).map(|it| it.call).last();
+    // A check says nothing about later edits, and without an edit there is nothing to validate.
+    let later_calls = last_edit.map_or(&[][..], |edit| &pad.calls[edit as usize + 1..]);
+    let is_check = |it: &&LoggedCall| it.effects.has_any(CallEffects::TEST | CallEffects::CHECK);
+    let checks: Vec<&LoggedCall> = later_calls.iter().filter(is_check).collect();
+    // The last check decides: work that passes one check and then fails another does not hold.
+    let is_checked = checks.iter().any(|it| it.has_succeeded())
+        && !checks.last().is_some_and(|it| it.has_failed());
+    let is_commit = |it: &LoggedCall| it.has_succeeded() && it.effects.has_any(CallEffects::COMMIT);
+    (is_checked || pad.calls.iter().any(is_commit)).then_some(ValidationBasis::Observed)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::pad;
+    use crate::test_script::pad_from_script;
     use expect_test::{Expect, expect};
 
     fn check(script: &str, expect: Expect) {
-        let it = session(&pad(script)).unwrap();
-        let validated = it.validated.map_or("–", ValidationBasis::slug);
+        let it = summarise_session(&pad_from_script(script)).unwrap();
+        let validated = it.validation_basis.map_or("–", ValidationBasis::slug);
         expect.assert_eq(&format!("{} {} {validated}", it.kind.slug(), it.outcome.slug()));
     }
 

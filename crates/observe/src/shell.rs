@@ -1,16 +1,16 @@
-//! What a shell command does: reads, searches, tests, fetches, commits.
+//! Effects of a shell command: reads, searches, tests, fetches, commits.
 //!
-//! Much of the work of an agent happens in a shell, so commands are read like any other tool. This
-//! is also the table that decides which commands bring in text that others wrote.
+//! Agents do much of their work in a shell, so a command counts like a call of the matching tool. The
+//! table also decides which commands bring in external text.
 
-mod split;
-mod table;
+mod command_split;
+mod effect_table;
 
-pub use split::{Simple, split};
+pub use command_split::{SimpleCommand, split_commands};
 
-/// What one simple command does.
+/// An effect of one simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Deed {
+pub enum ShellEffect {
     Read(String),
     Edit(String),
     Search(String),
@@ -22,33 +22,40 @@ pub enum Deed {
     Commit,
     /// Reads or reviews a pull request.
     Review,
-    /// Brings in text from outside.
+    /// Brings in text from outside the project.
     Fetch,
-    /// Takes back edits of a path.
+    /// Reverts edits of a path.
     Restore(String),
     Other,
 }
 
-/// The deeds of a command line, in order.
-pub fn deeds(command: &str) -> Vec<Deed> {
+/// The effects of a command line, in order.
+pub fn find_effects(command: &str) -> Vec<ShellEffect> {
     let mut acc = Vec::new();
-    for simple in split(command) {
-        let words: Vec<&str> = unwrapped(&simple.words);
+    for simple in split_commands(command) {
+        let words = strip_wrappers(&simple.words);
         if !words.is_empty() {
-            table::deeds_of(&mut acc, &words, simple.piped);
+            effect_table::add_effects(&mut acc, &words, simple.is_piped);
         }
     }
     acc
 }
 
+/// The longest normalised command, in bytes.
+const MAX_COMMAND_BYTES: usize = 200;
+/// The longest essential command, in bytes: it is quoted in a memory.
+const MAX_ESSENTIAL_BYTES: usize = 160;
+
 /// Programs that only run another one.
-const WRAPPERS: &[&str] =
+const WRAPPER_PROGRAMS: &[&str] =
     &["sudo", "time", "env", "nice", "nohup", "command", "exec", "timeout", "xargs"];
 
-fn unwrapped(words: &[String]) -> Vec<&str> {
+/// The words of the command that a wrapper runs.
+fn strip_wrappers(words: &[String]) -> Vec<&str> {
     let mut words: Vec<&str> = words.iter().map(String::as_str).collect();
-    while words.first().is_some_and(|it| WRAPPERS.contains(it)) && words.len() > 1 {
+    while words.first().is_some_and(|it| WRAPPER_PROGRAMS.contains(it)) && words.len() > 1 {
         words.remove(0);
+        // Options, assignments and the duration of `timeout` belong to the wrapper.
         while words.first().is_some_and(|it| {
             it.starts_with('-')
                 || it.contains('=')
@@ -60,9 +67,9 @@ fn unwrapped(words: &[String]) -> Vec<&str> {
     words
 }
 
-/// Whether the output of tests or checks says that they failed, whatever the exit code was.
+/// Returns whether the output of tests or checks reports a failure, whatever the exit code was.
 pub fn reports_failure(output: &str) -> bool {
-    const FAILS: &[&str] = &[
+    const FAILURE_PREFIXES: &[&str] = &[
         "FAIL\t",
         "FAIL:",
         "--- FAIL",
@@ -82,58 +89,59 @@ pub fn reports_failure(output: &str) -> bool {
         // Some runners put their own name in brackets before each line.
         let line =
             line.strip_prefix('[').and_then(|it| it.split_once("] ")).map_or(line, |it| it.1);
-        line == "FAIL" || FAILS.iter().any(|it| line.starts_with(it))
+        line == "FAIL" || FAILURE_PREFIXES.iter().any(|it| line.starts_with(it))
     })
 }
 
-/// The command as one line without what differs by chance: runs of blanks fold, the end is cut.
-pub fn normalised(command: &str) -> String {
+/// The command on one line: runs of blanks become one, the end is cut.
+pub fn normalise_command(command: &str) -> String {
     let folded = command.split_whitespace().collect::<Vec<_>>().join(" ");
-    folded[..folded.floor_char_boundary(200)].to_owned()
+    folded[..folded.floor_char_boundary(MAX_COMMAND_BYTES)].to_owned()
 }
 
-/// The program and its subcommand: `mise run`, `go test`, `cat`. A leading `cd` is looked past.
-pub fn head(command: &str) -> String {
-    let simples = split(command);
-    let real = simples.iter().find(|it| it.words[0] != "cd").or(simples.first());
-    let Some(words) = real.map(|it| &it.words) else { return String::new() };
+/// The program and its subcommand: `mise run`, `go test`, `cat`. A leading `cd` is skipped.
+pub fn command_head(command: &str) -> String {
+    let simples = split_commands(command);
+    let main = simples.iter().find(|it| it.words[0] != "cd").or(simples.first());
+    let Some(words) = main.map(|it| &it.words) else { return String::new() };
     let is_word = |it: &&String| {
         it.chars().next().is_some_and(char::is_alphabetic)
             && it.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | ':'))
     };
     let rest = &words[1..];
-    let rest = if words[0] == "git" { table::git_words(rest) } else { rest };
+    let rest = if words[0] == "git" { effect_table::skip_git_options(rest) } else { rest };
     match rest.first().filter(is_word) {
         Some(second) => format!("{} {second}", words[0]),
         None => words[0].clone(),
     }
 }
 
-/// The command without pipes that only shorten its output, and without `cd` before it: what to type.
-pub fn essence(command: &str) -> String {
+/// The command as a person would type it: without a leading `cd` and without pipes that only shorten
+/// the output.
+pub fn essential_command(command: &str) -> String {
     let mut parts: Vec<String> = Vec::new();
-    for simple in split(command) {
+    for simple in split_commands(command) {
         let first = simple.words[0].as_str();
-        let shortens = simple.piped
+        let shortens_output = simple.is_piped
             && matches!(first, "head" | "tail" | "grep" | "cat" | "less" | "wc" | "sort");
-        if shortens || first == "cd" || (first == "echo" && !simple.piped) {
+        if shortens_output || first == "cd" || (first == "echo" && !simple.is_piped) {
             continue;
         }
         let words = simple.words.iter().filter(|it| !matches!(it.as_str(), "2>&1" | "2>/dev/null"));
-        let words: Vec<String> = words.map(|it| quoted(it)).collect();
-        let sign = if simple.piped { " | " } else { " && " };
+        let words: Vec<String> = words.map(|it| quote_word(it)).collect();
         if !parts.is_empty() {
-            parts.push(sign.to_owned());
+            parts.push(if simple.is_piped { " | " } else { " && " }.to_owned());
         }
         parts.push(words.join(" "));
     }
-    let res = parts.concat();
-    res[..res.floor_char_boundary(160)].to_owned()
+    let command = parts.concat();
+    command[..command.floor_char_boundary(MAX_ESSENTIAL_BYTES)].to_owned()
 }
 
-fn quoted(word: &str) -> String {
-    let plain = |it: char| it.is_alphanumeric() || "-_./:=@%+,~^*?[]!$<>".contains(it);
-    if !word.is_empty() && word.chars().all(plain) {
+/// The splitter removed the quotes; words that need some get them back.
+fn quote_word(word: &str) -> String {
+    let is_plain = |it: char| it.is_alphanumeric() || "-_./:=@%+,~^*?[]!$<>".contains(it);
+    if !word.is_empty() && word.chars().all(is_plain) {
         return word.to_owned();
     }
     if word.contains('\'') { format!("\"{word}\"") } else { format!("'{word}'") }
@@ -145,8 +153,9 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(command: &str, expect: Expect) {
-        let res: Vec<String> = deeds(command).iter().map(|it| format!("{it:?}")).collect();
-        expect.assert_eq(&res.join(" "));
+        let effects: Vec<String> =
+            find_effects(command).iter().map(|it| format!("{it:?}")).collect();
+        expect.assert_eq(&effects.join(" "));
     }
 
     #[test]
@@ -166,7 +175,7 @@ mod tests {
         check("FOO=1 timeout 60 python -m pytest -q", expect!["Test"]);
         check("git add -A && git commit -m 'x'", expect!["Other Commit"]);
         check("git -C web -c user.name=a --no-pager commit -qam x", expect!["Commit"]);
-        assert_eq!(head("git -C web -c a.b=c commit -qam x"), "git commit");
+        assert_eq!(command_head("git -C web -c a.b=c commit -qam x"), "git commit");
         check("gh pr view 12 --comments", expect!["Review Fetch"]);
         check("curl -s https://example.com | sh", expect!["Fetch Other"]);
         check("git checkout -- src/a.rs", expect![[r#"Restore("src/a.rs")"#]]);
@@ -176,20 +185,20 @@ mod tests {
     }
 
     #[test]
-    fn a_failure_is_seen_behind_a_pipe() {
+    fn a_failure_behind_a_pipe_is_recognised() {
         assert!(reports_failure("ok  pkg/a\n--- FAIL: TestX (0.00s)\nFAIL\tpkg/b"));
         assert!(reports_failure("[test] ERROR task failed"));
         assert!(!reports_failure("0 failed, 12 passed\nok  failing_test.go\nFAILURES: 0"));
     }
 
     #[test]
-    fn a_command_has_a_head_and_an_essence() {
-        assert_eq!(head("cd x && mise run lint 2>&1"), "mise run");
-        assert_eq!(head("go test ./..."), "go test");
-        assert_eq!(head("cat a.rs"), "cat");
-        assert_eq!(head("./run.sh -x"), "./run.sh");
+    fn a_command_has_a_head_and_an_essential_form() {
+        assert_eq!(command_head("cd x && mise run lint 2>&1"), "mise run");
+        assert_eq!(command_head("go test ./..."), "go test");
+        assert_eq!(command_head("cat a.rs"), "cat");
+        assert_eq!(command_head("./run.sh -x"), "./run.sh");
         assert_eq!(
-            essence("cd /p && go test -run 'A|B' ./... 2>&1 | tail -40"),
+            essential_command("cd /p && go test -run 'A|B' ./... 2>&1 | tail -40"),
             "go test -run 'A|B' ./..."
         );
     }

@@ -1,7 +1,7 @@
-//! The signals, one file each: functions of the finished scratchpad.
+//! Signal detectors, one file each: functions of the finished scratchpad.
 //!
-//! Detectors never see one another's output. What they return is a sighting; whether it becomes a
-//! memory depends on how many sessions saw the same.
+//! A detector returns sightings and never sees the output of another one. Whether a sighting becomes a
+//! memory depends on how many sessions show the same pattern.
 
 mod backtrack;
 mod causal_statement;
@@ -28,17 +28,17 @@ mod user_correction;
 use model::SignalKind;
 
 use crate::sighting::Sighting;
-use crate::{Modules, Scratchpad};
+use crate::{ModuleLookup, Scratchpad};
 
-pub use dead_end::taken_back;
-pub(crate) use error_retry::calls_until_ended;
+pub use dead_end::reverted_session;
+pub(crate) use error_retry::calls_until_fixed;
 pub use parallel_conflict::parallel_conflicts;
 
-type Detector = fn(&mut Vec<Sighting>, &Scratchpad, &Modules);
+type SignalDetector = fn(&mut Vec<Sighting>, &Scratchpad, &ModuleLookup);
 
-/// Order is the order of the report. A conflict of parallel agents needs their siblings, which only the
-/// index across sessions knows, and stands beside this table.
-const DETECTORS: &[Detector] = &[
+/// The order is the order of the report. [`parallel_conflicts`] is not in the table: it needs the sessions
+/// of sibling agents, which the scratchpad does not have.
+const SIGNAL_DETECTORS: &[SignalDetector] = &[
     file_access::detect,
     co_access::detect,
     error_retry::detect,
@@ -61,43 +61,45 @@ const DETECTORS: &[Detector] = &[
     recorded::detect,
 ];
 
-/// Sightings of one kind kept of one session.
-const MAX_OF_A_KIND: usize = 40;
+/// Sightings of one signal in one session; further ones are dropped.
+const MAX_SIGHTINGS_PER_SIGNAL: usize = 40;
 
-/// Everything that was seen in a session; of one pattern one sighting, of one kind at most forty.
-pub fn sightings(pad: &Scratchpad, modules: &Modules) -> Vec<Sighting> {
+/// All sightings of a session: one per pattern, at most forty per signal.
+pub fn detect_sightings(pad: &Scratchpad, modules: &ModuleLookup) -> Vec<Sighting> {
     let mut acc = Vec::new();
-    for detect in DETECTORS {
+    for detect in SIGNAL_DETECTORS {
         let mut found = Vec::new();
         detect(&mut found, pad, modules);
-        let mut kept: Vec<Sighting> = Vec::new();
-        for it in found {
-            if let Some(at) = kept.iter().position(|known| known.key == it.key) {
-                kept[at].n += it.n;
-            } else if kept.len() < MAX_OF_A_KIND {
-                kept.push(it);
+        let mut merged: Vec<Sighting> = Vec::new();
+        for sighting in found {
+            // A further sighting of the same pattern counts, its evidence is dropped.
+            if let Some(at) = merged.iter().position(|it| it.key == sighting.key) {
+                merged[at].occurrences += sighting.occurrences;
+            } else if merged.len() < MAX_SIGHTINGS_PER_SIGNAL {
+                merged.push(sighting);
             }
         }
-        acc.append(&mut kept);
+        acc.append(&mut merged);
     }
     acc
 }
 
-/// How far a session should be looked at first, in thousandths: early staging moves its candidates to
-/// the front, and never past a gate.
-pub fn urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
-    let of = |kind: SignalKind| sightings.iter().filter(move |it| it.signal == kind);
+/// Rates how urgently a session should be learned, in per mille. Urgency only changes the order of
+/// sessions; every candidate still has to pass its gate.
+pub fn rate_urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
+    let of = |kind: SignalKind| sightings.iter().filter(move |it| it.signal() == kind);
     let n_corrections = of(SignalKind::SelfCorrection).count();
     let n_errors = of(SignalKind::ErrorRetry).count();
-    let asked_thrice = of(SignalKind::RepeatedGrep).any(|it| it.n >= 3);
+    let has_repeated_search = of(SignalKind::RepeatedGrep).any(|it| it.occurrences >= 3);
     let n_edited = crate::facts::file_uses(pad).values().filter(|it| it.n_edits > 0).count();
-    let configured = of(SignalKind::ConfigTouch).next().is_some();
+    let has_config_edit = of(SignalKind::ConfigTouch).next().is_some();
+    // The first that holds counts.
     [
         (n_corrections >= 3, 950),
         (n_corrections > 0, 900),
-        (asked_thrice, 800),
+        (has_repeated_search, 800),
         (n_errors >= 2, 750),
-        (configured && n_edited >= 2, 700),
+        (has_config_edit && n_edited >= 2, 700),
     ]
     .iter()
     .find(|it| it.0)
@@ -107,18 +109,18 @@ pub fn urgency(pad: &Scratchpad, sightings: &[Sighting]) -> u16 {
 #[cfg(test)]
 pub(crate) mod testing {
     use super::*;
-    use crate::script::pad;
+    use crate::test_script::pad_from_script;
     use expect_test::Expect;
     use std::fmt::Write as _;
 
-    /// The sightings of one kind, a line each.
+    /// The sightings of one signal, one per line.
     pub(crate) fn check(kind: SignalKind, script: &str, expect: Expect) {
         let mut acc = String::new();
-        for it in sightings(&pad(script), &Modules::default()).iter().filter(|it| it.signal == kind)
-        {
+        let sightings = detect_sightings(&pad_from_script(script), &ModuleLookup::default());
+        for it in sightings.iter().filter(|it| it.signal() == kind) {
             let tainted = if it.tainted { " tainted" } else { "" };
-            let evidence = serde_json::to_string(&it.evidence).unwrap();
-            let _ = writeln!(acc, "{} ×{}{tainted} {evidence}", it.key, it.n);
+            let (key, evidence) = (it.key.as_str(), it.evidence.to_json());
+            let _ = writeln!(acc, "{key} ×{}{tainted} {evidence}", it.occurrences);
         }
         expect.assert_eq(&acc);
     }

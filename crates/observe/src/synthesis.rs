@@ -1,228 +1,289 @@
-//! Synthesis: what all sessions of a module together say that none of them says alone.
+//! Synthesis: statements about a module that all of its sessions support together and none alone.
 //!
-//! Composed from counts, and told only where a reader would look at a file they would not have looked
-//! at. Errors are not told here: those with a known end are memories of their own after two sessions,
-//! those without say nothing.
+//! Composed from counts, and only if a reader would open a file that they would not have opened
+//! otherwise. Errors are left out: those with a known fix are memories of their own, the others help
+//! no reader.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use model::{CausalDependency, Kind, Payload, PerMille, PrefetchPattern, ProjectPath, SessionId};
+use model::{
+    CausalDependency, MemoryKind, Payload, PerMille, PrefetchPattern, ProjectPath, SessionId,
+};
 
-use crate::Modules;
-use crate::draft::{Draft, list};
-use crate::sighting::is_test;
+use crate::ModuleLookup;
+use crate::draft::{MemoryDraft, quote_paths};
+use crate::path_rules::is_test_path;
 
-/// Sessions of a module after which it is looked at as a whole.
-pub const MILESTONES: &[u32] = &[5, 10, 20, 50, 100];
-/// Sessions that two modules must share before they are called coupled.
-const SHARED: u32 = 5;
-/// What one look at a module may say.
-pub const MOST_INSIGHTS: usize = 5;
-/// Of the sessions that changed one thing, how many must have changed the other, in thousandths.
-const USUALLY: u32 = 750;
-/// In how many sessions at least: three may be one piece of work.
-const FEWEST: u32 = 4;
-/// Files elsewhere that are told of one module.
-const MOST_REACHED: usize = 2;
-/// Of the sessions of a module, how many must have opened a file that is told to be opened first.
-const MOSTLY: u32 = 600;
-/// How much likelier that must be than in any session, in thousandths: what everybody edits says
-/// nothing about a module.
-const LIFT: u32 = 1_500;
+/// Numbers of sessions at which a module is synthesised.
+pub const SESSION_MILESTONES: &[u32] = &[5, 10, 20, 50, 100];
+/// Drafts of one synthesis.
+pub const MAX_MODULE_DRAFTS: usize = 5;
+/// Sessions that must have changed two modules before they count as coupled.
+const MIN_SHARED_SESSIONS: u32 = 5;
+/// Share of the sessions that changed one thing which must have changed the other, in per mille.
+const USUAL_SHARE_PER_MILLE: u32 = 750;
+/// Sessions behind any statement: three may be one piece of work.
+const MIN_SESSIONS: u32 = 4;
+/// Files outside a module that are drafted.
+const MAX_OUTSIDE_FILES: usize = 2;
+/// Files to open first.
+const MAX_FILES_TO_OPEN: usize = 6;
+/// Share of the module's sessions that must have opened a file to open first, and the share from which
+/// it is always opened, in per mille.
+const OPENED_SHARE_PER_MILLE: u32 = 600;
+const ALWAYS_SHARE_PER_MILLE: u32 = 800;
+/// Least ratio of the share among the module's sessions to the share among all sessions, in per mille. A
+/// file that every session edits says nothing about a module.
+const MIN_LIFT_PER_MILLE: u32 = 1_500;
+/// Sessions that a dependency names.
+const MAX_DEPENDENCY_SESSIONS: usize = 20;
 
-/// What one session that holds did to files.
+/// The files that one validated session touched.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Visit {
+pub struct SessionVisit {
     pub session: SessionId,
+    /// Files that were only read.
     pub read: Vec<ProjectPath>,
     pub edited: Vec<ProjectPath>,
 }
 
-impl Visit {
-    /// Whether it changed something in a module.
-    pub fn edits_in(&self, module: &str, modules: &Modules) -> bool {
-        self.edited.iter().any(|it| modules.of(it.as_str()) == module)
+impl SessionVisit {
+    /// Returns whether the session edited a file of a module.
+    pub fn edits_in(&self, module: &str, modules: &ModuleLookup) -> bool {
+        self.edited.iter().any(|it| modules.module_of_file(it.as_str()) == module)
+    }
+
+    fn has_opened(&self, file: &ProjectPath) -> bool {
+        self.read.contains(file) || self.edited.contains(file)
     }
 }
 
-/// The modules that a session changed; files at the root are of none.
-pub fn modules_of<'a>(edited: &'a [ProjectPath], modules: &'a Modules) -> BTreeSet<&'a str> {
-    edited.iter().map(|it| modules.of(it.as_str())).filter(|it| !it.is_empty()).collect()
+/// The modules of edited files. Files at the root belong to none.
+pub fn edited_modules<'a>(
+    edited: &'a [ProjectPath],
+    modules: &'a ModuleLookup,
+) -> BTreeSet<&'a str> {
+    let all = edited.iter().map(|it| modules.module_of_file(it.as_str()));
+    all.filter(|it| !it.is_empty()).collect()
 }
 
-/// What the sessions of a module say about it, strongest first.
-pub fn about_module(module: &str, all: &[Visit], modules: &Modules) -> Vec<Draft> {
-    let visits: Vec<&Visit> = all.iter().filter(|it| it.edits_in(module, modules)).collect();
+/// Drafts what the sessions of a module show about it, strongest first.
+pub fn draft_module(
+    module: &str,
+    all: &[SessionVisit],
+    modules: &ModuleLookup,
+) -> Vec<MemoryDraft> {
+    let visits: Vec<&SessionVisit> = all.iter().filter(|it| it.edits_in(module, modules)).collect();
     let mut acc = Vec::new();
-    acc.extend(reaches_out(module, &visits, all, modules));
-    acc.extend(begins_with(module, &visits, all, modules));
-    acc.truncate(MOST_INSIGHTS);
+    acc.extend(draft_outside_files(module, &visits, all, modules));
+    acc.extend(draft_files_to_open(module, &visits, all, modules));
+    acc.truncate(MAX_MODULE_DRAFTS);
     acc
 }
 
-/// Files elsewhere that most sessions of the module changed as well: tests apart from the others.
-fn reaches_out(module: &str, visits: &[&Visit], all: &[Visit], modules: &Modules) -> Vec<Draft> {
-    let mut counts: BTreeMap<&ProjectPath, Vec<SessionId>> = BTreeMap::new();
+/// Files outside the module that most of its sessions edited as well.
+fn draft_outside_files(
+    module: &str,
+    visits: &[&SessionVisit],
+    all: &[SessionVisit],
+    modules: &ModuleLookup,
+) -> Vec<MemoryDraft> {
+    let mut sessions_by_file: BTreeMap<&ProjectPath, Vec<SessionId>> = BTreeMap::new();
     for visit in visits {
-        let outside: BTreeSet<&ProjectPath> =
-            visit.edited.iter().filter(|it| modules.of(it.as_str()) != module).collect();
+        let is_outside = |it: &&ProjectPath| modules.module_of_file(it.as_str()) != module;
+        let outside: BTreeSet<&ProjectPath> = visit.edited.iter().filter(is_outside).collect();
         for file in outside {
-            counts.entry(file).or_default().push(visit.session);
+            sessions_by_file.entry(file).or_default().push(visit.session);
         }
     }
-    let of = number(visits.len());
-    let usual = |(file, sessions): &(&ProjectPath, Vec<SessionId>)| {
-        let anywhere = number(all.iter().filter(|it| it.edited.contains(file)).count());
-        together(number(sessions.len()), of, anywhere, number(all.len()))
+    let n_visits = to_u32(visits.len());
+    let is_usual = |(file, sessions): &(&ProjectPath, Vec<SessionId>)| {
+        let n_anywhere = to_u32(all.iter().filter(|it| it.edited.contains(file)).count());
+        is_usual_together(to_u32(sessions.len()), n_visits, n_anywhere, to_u32(all.len()))
     };
-    let mut found: Vec<(&ProjectPath, Vec<SessionId>)> = counts.into_iter().filter(usual).collect();
+    let mut found: Vec<(&ProjectPath, Vec<SessionId>)> =
+        sessions_by_file.into_iter().filter(is_usual).collect();
     found.sort_by(|a, b| b.1.len().cmp(&a.1.len()).then_with(|| a.0.cmp(b.0)));
-    found.truncate(MOST_REACHED);
-    found.into_iter().map(|(file, sessions)| reaches(module, file, sessions, of, modules)).collect()
+    found.truncate(MAX_OUTSIDE_FILES);
+    found
+        .into_iter()
+        .map(|(file, sessions)| draft_outside_file(module, file, sessions, n_visits, modules))
+        .collect()
 }
 
-fn reaches(
+fn draft_outside_file(
     module: &str,
     file: &ProjectPath,
     sessions: Vec<SessionId>,
     of: u32,
-    modules: &Modules,
-) -> Draft {
-    let n = number(sessions.len());
-    let then = if is_test(file.as_str()) {
+    modules: &ModuleLookup,
+) -> MemoryDraft {
+    let n = to_u32(sessions.len());
+    let advice = if is_test_path(file.as_str()) {
         format!("Its tests are in `{file}` as well: extend them with the change.")
     } else {
         format!("Check `{file}` before you finish.")
     };
-    let noun = modules.noun(module);
+    let noun = modules.noun_for(module);
     let content = format!(
-        "Work in `{module}` usually reaches `{file}`: {n} of the {of} sessions that changed this {noun} changed it, too. {then}"
+        "Work in `{module}` usually reaches `{file}`: {n} of the {of} sessions that changed this {noun} changed it, too. {advice}"
     );
-    let payload = dependency(module, file.as_str(), sessions.clone(), n * 1000 / of.max(1));
-    let mut res =
-        Draft::new(Kind::CausalDependency, content).about(vec![file.clone()]).with(payload);
-    res.sessions = sessions;
-    res.modules.push(module.to_owned());
-    res.complete(modules)
+    let payload = dependency_payload(module, file.as_str(), sessions.clone(), n * 1000 / of.max(1));
+    let mut draft = MemoryDraft::new(MemoryKind::CausalDependency, content)
+        .with_files(vec![file.clone()])
+        .with_payload(payload);
+    draft.sessions = sessions;
+    draft.modules.push(module.to_owned());
+    draft.finish(modules)
 }
 
-/// The files that most sessions of the module opened, whenever they did.
-fn begins_with(module: &str, visits: &[&Visit], all: &[Visit], modules: &Modules) -> Option<Draft> {
-    let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
-    for visit in visits {
-        let touched: BTreeSet<&ProjectPath> = visit.read.iter().chain(&visit.edited).collect();
-        for it in touched {
-            *counts.entry(it).or_default() += 1;
-        }
-    }
-    let of = number(visits.len()).max(1);
-    let share = |n: u32| n * 1000 / of;
-    let needs_it = |it: &(&ProjectPath, u32)| {
-        let opens = |visit: &&Visit| visit.read.contains(it.0) || visit.edited.contains(it.0);
-        let anywhere = number(all.iter().filter(opens).count()) * 1000 / number(all.len()).max(1);
-        it.1 >= FEWEST && share(it.1) > MOSTLY && share(it.1) * 1000 >= anywhere * LIFT
-    };
-    let mut usual: Vec<(&ProjectPath, u32)> = counts.into_iter().filter(needs_it).collect();
-    usual.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    usual.truncate(6);
-    // Only of a folder with more files than that it says something which these are.
-    let inside = visits.iter().flat_map(|it| it.read.iter().chain(&it.edited));
+/// The files that most sessions of the module opened, at any time.
+fn draft_files_to_open(
+    module: &str,
+    visits: &[&SessionVisit],
+    all: &[SessionVisit],
+    modules: &ModuleLookup,
+) -> Option<MemoryDraft> {
+    let ranked = rank_opened_files(visits, all);
+    let share_of = |n: u32| n * 1000 / to_u32(visits.len()).max(1);
+    let opened = visits.iter().flat_map(|it| it.read.iter().chain(&it.edited));
     let inside: BTreeSet<&ProjectPath> =
-        inside.filter(|it| modules.of(it.as_str()) == module).collect();
-    let always = usual.iter().any(|it| share(it.1) > 800);
-    if usual.len() < 2 || !always || inside.len() < 2 * usual.len() {
+        opened.filter(|it| modules.module_of_file(it.as_str()) == module).collect();
+    // The ranking is by share, so that the surest files come first.
+    let n_always = ranked.iter().filter(|it| share_of(it.1) > ALWAYS_SHARE_PER_MILLE).count();
+    // A choice of files helps only if the module has clearly more of them.
+    if ranked.len() < 2 || n_always == 0 || inside.len() < 2 * ranked.len() {
         return None;
     }
-    let pick = |wanted: fn(u32) -> bool| -> Vec<ProjectPath> {
-        usual.iter().filter(|it| wanted(share(it.1))).map(|it| it.0.clone()).collect()
-    };
-    let (always, often) = (pick(|it| it > 800), pick(|it| it <= 800));
-    let files: Vec<ProjectPath> = usual.iter().map(|it| it.0.clone()).collect();
+    let files: Vec<ProjectPath> = ranked.iter().map(|it| it.0.clone()).collect();
     let content = format!(
         "For work in `{module}`, open {} first: most sessions that changed this {} needed them, of {} files they opened there.",
-        list(&files),
-        modules.noun(module),
+        quote_paths(&files),
+        modules.noun_for(module),
         inside.len()
     );
+    let (always, often) = files.split_at(n_always);
     let payload = Payload::PrefetchPattern(PrefetchPattern {
-        always,
-        often,
+        always: always.to_vec(),
+        often: often.to_vec(),
         trigger_module: Some(module.to_owned()),
-        session_count: of,
+        session_count: to_u32(visits.len()).max(1),
     });
-    let opens =
-        |it: &&&Visit| files.iter().any(|file| it.read.contains(file) || it.edited.contains(file));
-    let sessions = visits.iter().filter(opens).map(|it| it.session).collect();
-    let mut res = Draft::new(Kind::PrefetchPattern, content).about(files).with(payload);
-    res.sessions = sessions;
-    res.modules.push(module.to_owned());
-    Some(res.complete(modules))
+    let has_opened_any = |it: &&&SessionVisit| files.iter().any(|file| it.has_opened(file));
+    let sessions = visits.iter().filter(has_opened_any).map(|it| it.session).collect();
+    let mut draft = MemoryDraft::new(MemoryKind::PrefetchPattern, content)
+        .with_files(files)
+        .with_payload(payload);
+    draft.sessions = sessions;
+    draft.modules.push(module.to_owned());
+    Some(draft.finish(modules))
 }
 
-/// Pairs of modules that many sessions changed together, strongest first; those in `known` are told
-/// already.
-pub fn about_pairs(
-    all: &[Visit],
-    known: &dyn Fn(&str, &str) -> bool,
-    modules: &Modules,
-) -> Vec<Draft> {
-    let mut of: BTreeMap<&str, u32> = BTreeMap::new();
-    let mut pairs: BTreeMap<(&str, &str), Vec<&Visit>> = BTreeMap::new();
+/// The files that the visits opened much more often than other sessions did, each with the number of
+/// visits, most first.
+fn rank_opened_files<'a>(
+    visits: &[&'a SessionVisit],
+    all: &[SessionVisit],
+) -> Vec<(&'a ProjectPath, u32)> {
+    let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
+    for visit in visits {
+        let opened: BTreeSet<&ProjectPath> = visit.read.iter().chain(&visit.edited).collect();
+        for file in opened {
+            *counts.entry(file).or_default() += 1;
+        }
+    }
+    let n_visits = to_u32(visits.len()).max(1);
+    let is_typical = |(file, n): &(&ProjectPath, u32)| {
+        let share = n * 1000 / n_visits;
+        let n_anywhere = to_u32(all.iter().filter(|it| it.has_opened(file)).count());
+        let share_anywhere = n_anywhere * 1000 / to_u32(all.len()).max(1);
+        *n >= MIN_SESSIONS
+            && share > OPENED_SHARE_PER_MILLE
+            && share * 1000 >= share_anywhere * MIN_LIFT_PER_MILLE
+    };
+    let mut ranked: Vec<(&ProjectPath, u32)> = counts.into_iter().filter(is_typical).collect();
+    ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
+    ranked.truncate(MAX_FILES_TO_OPEN);
+    ranked
+}
+
+/// Drafts the pairs of modules that many sessions changed together, strongest first, without those that
+/// `is_known` says are memories already.
+pub fn draft_module_pairs(
+    all: &[SessionVisit],
+    is_known: &dyn Fn(&str, &str) -> bool,
+    modules: &ModuleLookup,
+) -> Vec<MemoryDraft> {
+    let mut n_by_module: BTreeMap<&str, u32> = BTreeMap::new();
+    let mut pairs: BTreeMap<(&str, &str), Vec<&SessionVisit>> = BTreeMap::new();
     for visit in all {
-        let changed: Vec<&str> = modules_of(&visit.edited, modules).into_iter().collect();
+        let changed: Vec<&str> = edited_modules(&visit.edited, modules).into_iter().collect();
         for (nth, a) in changed.iter().enumerate() {
-            *of.entry(a).or_default() += 1;
+            *n_by_module.entry(a).or_default() += 1;
             changed[nth + 1..].iter().for_each(|b| pairs.entry((a, b)).or_default().push(visit));
         }
     }
-    let mut found: Vec<(u32, Draft)> = Vec::new();
+    let mut found: Vec<(u32, MemoryDraft)> = Vec::new();
     for ((a, b), visits) in pairs {
-        let (n, n_a, n_b) = (number(visits.len()), of[a], of[b]);
-        // Told from the module that is changed less often: that is the one which implies the other.
+        let (n, n_a, n_b) = (to_u32(visits.len()), n_by_module[a], n_by_module[b]);
+        // The module that is changed less often implies the other one.
         let (from, to, n_from, n_to) = if n_a <= n_b { (a, b, n_a, n_b) } else { (b, a, n_b, n_a) };
-        let tell = n >= SHARED && together(n, n_from, n_to, number(all.len())) && !known(from, to);
-        if tell && let Some(draft) = pair(from, to, &visits, n_from, modules) {
+        let is_coupled =
+            n >= MIN_SHARED_SESSIONS && is_usual_together(n, n_from, n_to, to_u32(all.len()));
+        if is_coupled
+            && !is_known(from, to)
+            && let Some(draft) = draft_module_pair(from, to, &visits, n_from, modules)
+        {
             found.push((n * 1000 / n_from, draft));
         }
     }
     found.sort_by(|a, b| b.0.cmp(&a.0).then_with(|| a.1.content.cmp(&b.1.content)));
-    found.into_iter().map(|it| it.1).take(MOST_INSIGHTS).collect()
+    found.into_iter().map(|it| it.1).take(MAX_MODULE_DRAFTS).collect()
 }
 
-fn pair(from: &str, to: &str, visits: &[&Visit], of: u32, modules: &Modules) -> Option<Draft> {
+fn draft_module_pair(
+    from: &str,
+    to: &str,
+    visits: &[&SessionVisit],
+    of: u32,
+    modules: &ModuleLookup,
+) -> Option<MemoryDraft> {
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for visit in visits {
-        let there: BTreeSet<&ProjectPath> =
-            visit.edited.iter().filter(|it| modules.of(it.as_str()) == to).collect();
-        for it in there {
-            *counts.entry(it).or_default() += 1;
+        let is_in_target = |it: &&ProjectPath| modules.module_of_file(it.as_str()) == to;
+        let edited: BTreeSet<&ProjectPath> = visit.edited.iter().filter(is_in_target).collect();
+        for file in edited {
+            *counts.entry(file).or_default() += 1;
         }
     }
-    let most = counts.iter().max_by(|a, b| a.1.cmp(b.1).then_with(|| b.0.cmp(a.0)))?;
-    let n = number(visits.len());
+    // Ties break on the path, the smaller one first.
+    let most_edited = counts.iter().max_by(|a, b| a.1.cmp(b.1).then_with(|| b.0.cmp(a.0)))?.0;
+    let n = to_u32(visits.len());
     let content = format!(
-        "A change in `{from}` usually needs one in `{to}`, most often in `{}`: {n} of the {of} sessions that changed the one changed both. Look there before you finish.",
-        most.0
+        "A change in `{from}` usually needs one in `{to}`, most often in `{most_edited}`: {n} of the {of} sessions that changed the one changed both. Look there before you finish."
     );
     let sessions: Vec<SessionId> = visits.iter().map(|it| it.session).collect();
-    let payload = dependency(from, to, sessions.clone(), n * 1000 / of.max(1));
-    let mut res =
-        Draft::new(Kind::CausalDependency, content).about(vec![(*most.0).clone()]).with(payload);
-    res.sessions = sessions;
-    res.modules.extend([from.to_owned(), to.to_owned()]);
-    Some(res.complete(modules))
+    let payload = dependency_payload(from, to, sessions.clone(), n * 1000 / of.max(1));
+    let mut draft = MemoryDraft::new(MemoryKind::CausalDependency, content)
+        .with_files(vec![(*most_edited).clone()])
+        .with_payload(payload);
+    draft.sessions = sessions;
+    draft.modules.extend([from.to_owned(), to.to_owned()]);
+    Some(draft.finish(modules))
 }
 
-/// Whether `n` of `of` sessions is usual, and more so than `anywhere` of `all`.
-fn together(n: u32, of: u32, anywhere: u32, all: u32) -> bool {
+/// Returns whether `n` of `of` sessions is usual, and clearly more than `n_anywhere` of `n_all`.
+fn is_usual_together(n: u32, of: u32, n_anywhere: u32, n_all: u32) -> bool {
     let share = n * 1000 / of.max(1);
-    let expected = anywhere * 1000 / all.max(1);
-    n >= FEWEST && share >= USUALLY && share * 1000 >= expected * LIFT
+    let share_anywhere = n_anywhere * 1000 / n_all.max(1);
+    n >= MIN_SESSIONS
+        && share >= USUAL_SHARE_PER_MILLE
+        && share * 1000 >= share_anywhere * MIN_LIFT_PER_MILLE
 }
 
-fn dependency(from: &str, to: &str, mut sessions: Vec<SessionId>, lift: u32) -> Payload {
+fn dependency_payload(from: &str, to: &str, mut sessions: Vec<SessionId>, lift: u32) -> Payload {
     sessions.sort_unstable();
-    sessions.truncate(20);
+    sessions.truncate(MAX_DEPENDENCY_SESSIONS);
     Payload::CausalDependency(CausalDependency {
         from: from.to_owned(),
         to: to.to_owned(),
@@ -232,7 +293,7 @@ fn dependency(from: &str, to: &str, mut sessions: Vec<SessionId>, lift: u32) -> 
     })
 }
 
-fn number(n: usize) -> u32 {
+fn to_u32(n: usize) -> u32 {
     u32::try_from(n).unwrap_or(u32::MAX)
 }
 
@@ -242,13 +303,13 @@ mod tests {
     use expect_test::{Expect, expect};
     use model::Timestamp;
 
-    /// One session a line: the files it edited, those only read in brackets.
-    fn visits(script: &str) -> Vec<Visit> {
+    /// One session per line: the files it edited, and in brackets those it only read.
+    fn visits(script: &str) -> Vec<SessionVisit> {
         let visit = |(nth, line): (u8, &str)| {
             let path = |it: &str| ProjectPath::parse(it.trim_matches(['[', ']'])).unwrap();
             let (read, edited): (Vec<&str>, Vec<&str>) =
                 line.split_whitespace().partition(|it| it.starts_with('['));
-            Visit {
+            SessionVisit {
                 session: SessionId::new(Timestamp(1), [nth; 10]),
                 read: read.into_iter().map(path).collect(),
                 edited: edited.into_iter().map(path).collect(),
@@ -257,18 +318,18 @@ mod tests {
         (0..).zip(script.lines().map(str::trim)).map(visit).collect()
     }
 
-    fn told(drafts: &[Draft]) -> String {
+    fn show(drafts: &[MemoryDraft]) -> String {
         let lines: Vec<String> =
             drafts.iter().map(|it| format!("{}: {}\n", it.kind, it.content)).collect();
         lines.concat()
     }
 
     fn check(module: &str, script: &str, expect: Expect) {
-        expect.assert_eq(&told(&about_module(module, &visits(script), &Modules::default())));
+        expect.assert_eq(&show(&draft_module(module, &visits(script), &ModuleLookup::default())));
     }
 
     #[test]
-    fn a_module_says_what_it_reaches_and_how_it_is_tested() {
+    fn files_edited_with_a_module_are_drafted() {
         check(
             "src/wire",
             "src/wire/a.rs web/wire.ts tests/it/wire.rs
@@ -287,7 +348,7 @@ mod tests {
     }
 
     #[test]
-    fn what_every_session_edits_says_nothing_about_a_module() {
+    fn a_file_that_every_session_edits_gives_no_draft() {
         check(
             "src",
             "src/a.rs docs/log.md\nsrc/a.rs docs/log.md\nsrc/b.rs docs/log.md\nweb/x.ts docs/log.md\nweb/y.ts docs/log.md",
@@ -308,19 +369,23 @@ mod tests {
     }
 
     #[test]
-    fn modules_that_change_together_are_told_once() {
+    fn modules_that_change_together_are_drafted_once() {
         let five = "api/a.rs web/x.ts\napi/b.rs web/x.ts\napi/a.rs web/x.ts\napi/c.rs web/y.ts\napi/d.rs web/x.ts\ndocs/a.md\ndocs/b.md\nweb/z.ts\nops/a.yml\nops/b.yml";
         let all = visits(five);
         expect![[r"
             causal_dependency: A change in `api` usually needs one in `web`, most often in `web/x.ts`: 5 of the 5 sessions that changed the one changed both. Look there before you finish.
         "]]
-        .assert_eq(&told(&about_pairs(&all, &|_, _| false, &Modules::default())));
+        .assert_eq(&show(&draft_module_pairs(&all, &|_, _| false, &ModuleLookup::default())));
         assert!(
-            about_pairs(&all, &|from, to| (from, to) == ("api", "web"), &Modules::default())
-                .is_empty()
+            draft_module_pairs(
+                &all,
+                &|from, to| (from, to) == ("api", "web"),
+                &ModuleLookup::default()
+            )
+            .is_empty()
         );
         assert!(
-            about_pairs(&all[1..], &|_, _| false, &Modules::default()).is_empty(),
+            draft_module_pairs(&all[1..], &|_, _| false, &ModuleLookup::default()).is_empty(),
             "four are not five"
         );
     }

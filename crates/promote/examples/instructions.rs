@@ -11,7 +11,7 @@ fn main() {
         let Ok(row) = serde_json::from_str::<serde_json::Value>(&line) else { continue };
         let text = row["text"].as_str().unwrap_or_default();
         let is_order = row["label"] == 1;
-        let flagged = waylore_promote::instruction_like(text);
+        let flagged = waylore_promote::detect_instruction(text);
         for source in [row["source"].as_str().unwrap_or("?"), "all"] {
             let count = counts.entry((is_order, source.to_owned())).or_default();
             count.0 += usize::from(flagged.is_some());

@@ -5,21 +5,21 @@
 
 use std::io::{BufRead, stdin};
 
-use waylore_promote::{Relationship, Statement, compare};
+use waylore_promote::{MemoryStatement, StatementRelation, compare_statements};
 
 fn main() {
-    let kind = model::MemoryType::Core(model::Kind::Gotcha);
+    let kind = model::MemoryType::Core(model::MemoryKind::Gotcha);
     let lines: Vec<String> = stdin().lock().lines().map_while(Result::ok).collect();
-    let statement = |text| Statement { text, files: &[], kind: &kind };
+    let statement = |text| MemoryStatement { text, files: &[], kind: &kind };
     let mut n_pairs = 0_u64;
     for (nth, new) in lines.iter().enumerate() {
         for old in &lines[..nth] {
             n_pairs += 1;
-            let said = match compare(&statement(old), &statement(new)) {
-                Relationship::Unrelated => continue,
-                Relationship::Same => "same".to_owned(),
-                Relationship::Near { similarity } => format!("near {similarity}"),
-                Relationship::Contradicts { what } => format!("contradicts: {what}"),
+            let said = match compare_statements(&statement(old), &statement(new)) {
+                StatementRelation::Unrelated => continue,
+                StatementRelation::Same => "same".to_owned(),
+                StatementRelation::Near { similarity } => format!("near {similarity}"),
+                StatementRelation::Contradicts { what } => format!("contradicts: {what}"),
             };
             println!("{said}\n    {old}\n    {new}");
         }

@@ -4,21 +4,21 @@ use model::{PerMille, SessionType, SignalKind, ValidationBasis, ValidationKind};
 
 /// What must have happened before a session's candidates are looked at.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Opens {
+pub enum GateCondition {
     /// The work was validated, in whichever way.
-    Validated,
+    Validation,
     /// The session ended.
-    Ended,
+    SessionEnd,
     /// The host said this.
-    Said(ValidationKind),
+    Report(ValidationKind),
     Never,
 }
 
 /// A signal at a gate: how often it must be seen, and what it loses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Ticket {
+pub struct AdmissionRule {
     pub signal: SignalKind,
-    pub occurrences: u32,
+    pub min_occurrences: u32,
     /// Taken off the confidence, in thousandths.
     pub reduction: u16,
 }
@@ -26,94 +26,100 @@ pub struct Ticket {
 /// What a session of one type may teach.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
-    pub opens: Opens,
-    pub most: u32,
+    pub condition: GateCondition,
+    pub max_memories: u32,
     /// Candidates below it do not pass, whatever their threshold.
-    pub floor: PerMille,
+    pub min_score: PerMille,
     pub needs_review: bool,
     /// `None`: every signal, as often as its own row says.
-    pub tickets: Option<&'static [Ticket]>,
+    pub rules: Option<&'static [AdmissionRule]>,
 }
 
-const fn ticket(signal: SignalKind, occurrences: u32, reduction: u16) -> Ticket {
-    Ticket { signal, occurrences, reduction }
+const fn admit(signal: SignalKind, occurrences: u32, reduction: u16) -> AdmissionRule {
+    AdmissionRule { signal, min_occurrences: occurrences, reduction }
 }
 
 // What a person says, what an agent records and what it gave up teach in every session that teaches.
-const SAID: [Ticket; 3] = [
-    ticket(SignalKind::Recorded, 1, 0),
-    ticket(SignalKind::UserCorrection, 1, 0),
-    ticket(SignalKind::DeadEnd, 1, 0),
+const STATED_RULES: [AdmissionRule; 3] = [
+    admit(SignalKind::Recorded, 1, 0),
+    admit(SignalKind::UserCorrection, 1, 0),
+    admit(SignalKind::DeadEnd, 1, 0),
 ];
 
 #[rustfmt::skip]
-const INSIGHTS: &[Ticket] = &[
+const INSIGHTS_RULES: &[AdmissionRule] = &[
     //     signal                      seen reduction
-    ticket(SignalKind::CoAccess,       1,   150),
-    ticket(SignalKind::SelfCorrection, 1,   0),
-    ticket(SignalKind::RepeatedGrep,   1,   100),
-    SAID[0], SAID[1], SAID[2],
+    admit(SignalKind::CoAccess,       1,   150),
+    admit(SignalKind::SelfCorrection, 1,   0),
+    admit(SignalKind::RepeatedGrep,   1,   100),
+    STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
 ];
-const ROADMAP: &[Ticket] = &[SAID[0]];
+const ROADMAP_RULES: &[AdmissionRule] = &[STATED_RULES[0]];
 #[rustfmt::skip]
-const TERMINAL: &[Ticket] = &[
-    ticket(SignalKind::ErrorRetry,     2,   100),
-    ticket(SignalKind::Sequence,       3,   200),
-    SAID[0], SAID[1], SAID[2],
-];
-#[rustfmt::skip]
-const SPEC: &[Ticket] = &[
-    ticket(SignalKind::FileAccess,     1,   250),
-    SAID[0], SAID[1],
+const TERMINAL_RULES: &[AdmissionRule] = &[
+    admit(SignalKind::ErrorRetry,     2,   100),
+    admit(SignalKind::Sequence,       3,   200),
+    STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
 ];
 #[rustfmt::skip]
-const REVIEW: &[Ticket] = &[
-    ticket(SignalKind::ErrorRetry,     1,   0),
-    ticket(SignalKind::SelfCorrection, 1,   0),
-    SAID[0], SAID[1], SAID[2],
+const SPEC_RULES: &[AdmissionRule] = &[
+    admit(SignalKind::FileAccess,     1,   250),
+    STATED_RULES[0], STATED_RULES[1],
+];
+#[rustfmt::skip]
+const REVIEW_RULES: &[AdmissionRule] = &[
+    admit(SignalKind::ErrorRetry,     1,   0),
+    admit(SignalKind::SelfCorrection, 1,   0),
+    STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
 ];
 
 #[rustfmt::skip]
-pub const fn gate(kind: SessionType) -> Gate {
+pub const fn gate_for(kind: SessionType) -> Gate {
     use SessionType as S;
     match kind {
         //                         opens on                                        most floor review tickets
-        S::Build        => row(Opens::Validated,                              20, 650, false, None),
-        S::Insights     => row(Opens::Ended,                                  5,  0,   true,  Some(INSIGHTS)),
-        S::Roadmap      => row(Opens::Ended,                                  3,  0,   true,  Some(ROADMAP)),
-        S::Terminal     => row(Opens::Ended,                                  3,  0,   true,  Some(TERMINAL)),
-        S::Changelog    => row(Opens::Never,                                  0,  0,   true,  Some(&[])),
-        S::SpecCreation => row(Opens::Said(ValidationKind::SpecAccepted),     3,  0,   false, Some(SPEC)),
-        S::PrReview     => row(Opens::Said(ValidationKind::ReviewCompleted),  8,  0,   false, Some(REVIEW)),
+        S::Build        => row(GateCondition::Validation,                              20, 650, false, None),
+        S::Insights     => row(GateCondition::SessionEnd,                                  5,  0,   true,  Some(INSIGHTS_RULES)),
+        S::Roadmap      => row(GateCondition::SessionEnd,                                  3,  0,   true,  Some(ROADMAP_RULES)),
+        S::Terminal     => row(GateCondition::SessionEnd,                                  3,  0,   true,  Some(TERMINAL_RULES)),
+        S::Changelog    => row(GateCondition::Never,                                  0,  0,   true,  Some(&[])),
+        S::SpecCreation => row(GateCondition::Report(ValidationKind::SpecAccepted),     3,  0,   false, Some(SPEC_RULES)),
+        S::PrReview     => row(GateCondition::Report(ValidationKind::ReviewCompleted),  8,  0,   false, Some(REVIEW_RULES)),
     }
 }
 
 const fn row(
-    opens: Opens,
+    opens: GateCondition,
     most: u32,
     floor: u16,
     needs_review: bool,
-    tickets: Option<&'static [Ticket]>,
+    tickets: Option<&'static [AdmissionRule]>,
 ) -> Gate {
-    Gate { opens, most, floor: PerMille::new(floor), needs_review, tickets }
+    Gate {
+        condition: opens,
+        max_memories: most,
+        min_score: PerMille::new(floor),
+        needs_review,
+        rules: tickets,
+    }
 }
 
 impl Gate {
     /// Whether what is known of a session opens its gate.
     pub fn is_open(&self, validated: Option<ValidationBasis>, said: &[ValidationKind]) -> bool {
-        match self.opens {
-            Opens::Validated => validated.is_some(),
-            Opens::Ended => true,
+        match self.condition {
+            GateCondition::Validation => validated.is_some(),
+            GateCondition::SessionEnd => true,
             // A review or a plan that was checked in any other way holds as well.
-            Opens::Said(kind) => said.contains(&kind) || validated.is_some(),
-            Opens::Never => false,
+            GateCondition::Report(kind) => said.contains(&kind) || validated.is_some(),
+            GateCondition::Never => false,
         }
     }
 
     /// How a signal passes; `None` when it does not.
-    pub fn ticket(&self, signal: SignalKind) -> Option<Ticket> {
-        match self.tickets {
-            None => Some(ticket(signal, 1, 0)),
+    pub fn rule_for(&self, signal: SignalKind) -> Option<AdmissionRule> {
+        match self.rules {
+            None => Some(admit(signal, 1, 0)),
             Some(tickets) => tickets.iter().copied().find(|it| it.signal == signal),
         }
     }
@@ -125,11 +131,11 @@ mod tests {
 
     #[test]
     fn a_build_opens_when_it_holds_and_a_changelog_never() {
-        let build = gate(SessionType::Build);
+        let build = gate_for(SessionType::Build);
         assert!(!build.is_open(None, &[]) && build.is_open(Some(ValidationBasis::Observed), &[]));
-        assert!(!gate(SessionType::Changelog).is_open(Some(ValidationBasis::Said), &[]));
-        assert!(gate(SessionType::Insights).is_open(None, &[]));
-        let review = gate(SessionType::PrReview);
+        assert!(!gate_for(SessionType::Changelog).is_open(Some(ValidationBasis::Said), &[]));
+        assert!(gate_for(SessionType::Insights).is_open(None, &[]));
+        let review = gate_for(SessionType::PrReview);
         assert!(
             !review.is_open(None, &[]) && review.is_open(None, &[ValidationKind::ReviewCompleted])
         );
@@ -137,22 +143,22 @@ mod tests {
 
     #[test]
     fn only_signals_with_a_ticket_pass() {
-        let terminal = gate(SessionType::Terminal);
-        assert_eq!(terminal.ticket(SignalKind::StepOverrun), None);
-        assert_eq!(terminal.ticket(SignalKind::TestOrder), None);
+        let terminal = gate_for(SessionType::Terminal);
+        assert_eq!(terminal.rule_for(SignalKind::StepOverrun), None);
+        assert_eq!(terminal.rule_for(SignalKind::TestOrder), None);
         assert_eq!(
-            terminal.ticket(SignalKind::ErrorRetry).map(|it| (it.occurrences, it.reduction)),
+            terminal.rule_for(SignalKind::ErrorRetry).map(|it| (it.min_occurrences, it.reduction)),
             Some((2, 100))
         );
         for signal in SignalKind::ALL {
-            assert!(gate(SessionType::Build).ticket(*signal).is_some());
+            assert!(gate_for(SessionType::Build).rule_for(*signal).is_some());
         }
     }
 
     #[test]
     fn no_signal_has_two_tickets() {
         for kind in SessionType::ALL {
-            let tickets = gate(*kind).tickets.unwrap_or(&[]);
+            let tickets = gate_for(*kind).rules.unwrap_or(&[]);
             for (i, it) in tickets.iter().enumerate() {
                 assert!(tickets[..i].iter().all(|other| other.signal != it.signal), "{kind}");
             }

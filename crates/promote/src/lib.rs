@@ -5,11 +5,11 @@
 //! somebody else asks one, it knows the question and what of the answer may be believed.
 //! What sessions saw is judged by tables: gates, thresholds, shares. It does not find secrets.
 
-mod chunk;
-mod phrase;
+mod phrase_table;
+mod text_chunks;
 
 mod rule;
-mod suggest;
+mod type_suggestion;
 mod wording;
 
 mod novelty;
@@ -17,22 +17,27 @@ mod safety;
 
 mod gate;
 mod judge;
-mod worded;
+mod llm_wording;
 
-mod trial;
+mod trial_comparison;
 
-pub use gate::{Gate, Opens, Ticket, gate};
-pub use judge::{Candidate, Facts, Verdict, confidence, judge, threshold, tightening};
-pub use novelty::{Conflict, Relationship, Statement, compare, nearest};
-pub use rule::is_rule;
-pub use safety::instruction_like;
-pub use suggest::{Suggestion, suggest_type};
-pub use trial::{Compared, LEAST, compare_groups};
-pub use worded::{
-    Composed, Insight, MOST_REWORDED, ModuleFacts, REWORD, SYNTHESISE, reword_question, reworded,
-    synthesis_question, synthesised,
+pub use gate::{AdmissionRule, Gate, GateCondition, gate_for};
+pub use judge::{
+    MAX_EARNED_CONFIDENCE, PromotionCandidate, PromotionVerdict, SessionFacts, compute_confidence,
+    judge_candidates, min_score_of, threshold_tightening,
 };
-pub use wording::{MAX_SUMMARY, citation, summary};
+pub use llm_wording::{
+    ComposedNote, MAX_REWORDED_NOTES, ModuleFacts, REWORD_PROMPT, SYNTHESIS_PROMPT,
+    SynthesisedNote, parse_rewording, parse_synthesis, reword_question, synthesis_question,
+};
+pub use novelty::{
+    MemoryStatement, StatementConflict, StatementRelation, compare_statements, find_nearest,
+};
+pub use rule::is_rule;
+pub use safety::detect_instruction;
+pub use trial_comparison::{MIN_GROUP_SESSIONS, TrialComparison, compare_groups};
+pub use type_suggestion::{TypeSuggestion, suggest_type};
+pub use wording::{MAX_SUMMARY_CHARS, compose_citation, compose_summary};
 
 #[cfg(test)]
 mod tests {
@@ -47,11 +52,11 @@ mod tests {
         fn any_text_of_64_kib_is_answered(piece in "(\\PC|[` .:|(\n]){1,30}") {
             let text = piece.repeat(65_536 / piece.len());
             let kind = model::MemoryType::Core(suggest_type(&text).kind);
-            let statement = Statement { text: &text, files: &[], kind: &kind };
-            prop_assert_eq!(compare(&statement, &statement), Relationship::Same);
-            let _ = instruction_like(&text);
-            prop_assert!(summary(&text, &kind).chars().count() <= MAX_SUMMARY);
-            prop_assert!(citation(&text).chars().count() <= model::MAX_CITATION);
+            let statement = MemoryStatement { text: &text, files: &[], kind: &kind };
+            prop_assert_eq!(compare_statements(&statement, &statement), StatementRelation::Same);
+            let _ = detect_instruction(&text);
+            prop_assert!(compose_summary(&text, &kind).chars().count() <= MAX_SUMMARY_CHARS);
+            prop_assert!(compose_citation(&text).chars().count() <= model::MAX_CITATION);
         }
     }
 }

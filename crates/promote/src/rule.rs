@@ -2,13 +2,13 @@
 
 use std::sync::LazyLock;
 
-use crate::phrase::{self, Table};
+use crate::phrase_table::{self, PhraseTable};
 
 /// Fewer words are a label, not a rule.
-const SHORTEST: usize = 3;
+const MIN_RULE_WORDS: usize = 3;
 
 /// Wording that binds, wherever it stands, and verbs that open an instruction; see [`crate::phrase`].
-const BINDING: &[&str] = &[
+const RULE_PHRASES: &[&str] = &[
     "always|never|must|mustn't|avoid|prefer|don't|shouldn't|ensure|forbidden|mandatory|required",
     "do|should|may|can|need not",
     "should|cannot|can't",
@@ -22,12 +22,13 @@ const BINDING: &[&str] = &[
     "^ use|run|keep|write|add|put|call|set|follow|place|name|import|check|commit|format|handle|return|document|test|update|include|limit|split|mark|log|store|read|treat|ask|stick|respect|start|stop|wrap|validate|remove|delete|create|define|declare|group|order|sort|leave|let|do",
 ];
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(std::iter::once(BINDING)));
+static RULE_TABLE: LazyLock<PhraseTable> =
+    LazyLock::new(|| PhraseTable::new(std::iter::once(RULE_PHRASES)));
 
 /// Whether a statement is one to act on.
 pub fn is_rule(text: &str) -> bool {
-    let words = phrase::words(text);
-    words.len() >= SHORTEST && TABLE.first_row(&words).is_some()
+    let words = phrase_table::split_words(text);
+    words.len() >= MIN_RULE_WORDS && RULE_TABLE.first_row(&words).is_some()
 }
 
 #[cfg(test)]

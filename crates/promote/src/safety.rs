@@ -4,20 +4,23 @@
 //! Precision first, since a person's own rules are orders too: only wording that sets rules aside,
 //! fetches and runs, sends things out, widens permissions or adds remotes counts.
 
-mod orders;
+mod instruction_cues;
 
 use std::sync::LazyLock;
 
-use crate::phrase::{self, Table};
-use orders::ORDERS;
+use crate::phrase_table::{self, PhraseTable};
+use instruction_cues::INSTRUCTION_CUES;
 
-static TABLE: LazyLock<Table> = LazyLock::new(|| Table::new(ORDERS.iter().map(|it| it.phrases)));
+static INSTRUCTION_TABLE: LazyLock<PhraseTable> =
+    LazyLock::new(|| PhraseTable::new(INSTRUCTION_CUES.iter().map(|it| it.phrases)));
 
 /// Why the text reads like an order to its reader; `None` for a plain note.
-pub fn instruction_like(text: &str) -> Option<&'static str> {
+pub fn detect_instruction(text: &str) -> Option<&'static str> {
     // Characters nobody sees are a way to break up a phrase somebody would.
     let seen: String = text.chars().filter(|it| !model::is_invisible(*it)).collect();
-    TABLE.first_row(&phrase::words(&seen)).map(|row| ORDERS[row].reason)
+    INSTRUCTION_TABLE
+        .first_row(&phrase_table::split_words(&seen))
+        .map(|row| INSTRUCTION_CUES[row].reason)
 }
 
 #[cfg(test)]
@@ -33,7 +36,7 @@ mod tests {
     }
 
     fn check(text: &str, expect: Expect) {
-        expect.assert_eq(instruction_like(text).unwrap_or("a plain note"));
+        expect.assert_eq(detect_instruction(text).unwrap_or("a plain note"));
     }
 
     #[test]
@@ -59,7 +62,7 @@ mod tests {
         let mut wrong = Vec::new();
         for line in lines(ORDERED) {
             let (label, text) = line.split_once(" | ").expect("a line is `label | text`");
-            if instruction_like(text).is_some() != (label == "order") {
+            if detect_instruction(text).is_some() != (label == "order") {
                 wrong.push(line);
             }
         }
@@ -71,20 +74,20 @@ mod tests {
         let kinds = include_str!("../fixtures/kinds.txt");
         let pairs = include_str!("../fixtures/pairs.txt");
         let texts = lines(kinds).chain(lines(pairs)).flat_map(|it| it.split(" | ").skip(1));
-        let wrong: Vec<&str> = texts.filter(|it| instruction_like(it).is_some()).collect();
+        let wrong: Vec<&str> = texts.filter(|it| detect_instruction(it).is_some()).collect();
         assert_eq!(wrong, Vec::<&str>::new());
     }
 
     #[test]
     fn long_text_is_no_trouble() {
         let text = "ignore send curl all the previous please add chmod ".repeat(1_300);
-        assert_eq!(instruction_like(&text), None);
+        assert_eq!(detect_instruction(&text), None);
     }
 
     proptest! {
         #[test]
         fn any_text_has_an_answer(text in "\\PC{0,400}") {
-            let _ = instruction_like(&text);
+            let _ = detect_instruction(&text);
         }
     }
 }

@@ -7,7 +7,7 @@ use std::hint::black_box;
 use std::num::NonZero;
 use std::time::{Duration, Instant};
 
-use waylore_recall::{Codes, Near, Slots, nearest};
+use waylore_recall::{NearSlot, QuantizedVectors, SlotSet, nearest_slots};
 
 const DIMS: usize = 384;
 const K: usize = 100;
@@ -30,15 +30,15 @@ fn main() {
 
 fn measure(n_rows: u32) {
     let mut made = Made::new(n_rows / 50);
-    let mut codes = Codes::new(DIMS);
-    codes.reserve(n_rows as usize);
+    let mut codes = QuantizedVectors::new(DIMS);
+    codes.reserve_rows(n_rows as usize);
     for slot in 0..n_rows {
-        codes.push(slot, &made.code()).expect("the length is right");
+        codes.push_row(slot, &made.code()).expect("the length is right");
     }
     let queries: Vec<Vec<i8>> = (0..N_QUERIES).map(|_| made.code()).collect();
     let some =
         |of: u32| (0..n_rows).filter(move |it| mixed(u64::from(*it)).is_multiple_of(u64::from(of)));
-    let filters: Vec<(String, Slots)> = [1, 2, 4, 10, 30, 100, 1000]
+    let filters: Vec<(String, SlotSet)> = [1, 2, 4, 10, 30, 100, 1000]
         .map(|of| (format!("1 of {of}"), some(of).collect()))
         .into_iter()
         .collect();
@@ -46,18 +46,18 @@ fn measure(n_rows: u32) {
         .iter()
         .map(|(name, allowed)| time(&format!("  flat, {name} allowed"), &codes, &queries, allowed))
         .collect();
-    if !codes.needs_arranging() {
+    if !codes.needs_clustering() {
         return;
     }
     let (start, busy) = (Instant::now(), busy_ms());
-    let plan = codes.plan(7, NonZero::<usize>::MIN);
+    let plan = codes.plan_clusters(7, NonZero::<usize>::MIN);
     println!(
         "  plan                 {:7.0} ms, {:.0} ms of processor",
         ms(start),
         busy_ms() - busy
     );
     let start = Instant::now();
-    codes.arrange(plan).expect("nothing has moved");
+    codes.apply_clusters(plan).expect("nothing has moved");
     println!("  arrange              {:7.0} ms", ms(start));
     for ((name, allowed), exact) in filters.iter().zip(&exact) {
         let found = time(&format!("  lists, {name} allowed"), &codes, &queries, allowed);
@@ -73,8 +73,13 @@ fn measure(n_rows: u32) {
     println!("  remove half, compact {:7.0} ms", ms(start));
 }
 
-fn time(name: &str, codes: &Codes, queries: &[Vec<i8>], allowed: &Slots) -> Vec<Vec<Near>> {
-    let ask = |it: &Vec<i8>| nearest(codes, it, allowed, K).expect("the length is right");
+fn time(
+    name: &str,
+    codes: &QuantizedVectors,
+    queries: &[Vec<i8>],
+    allowed: &SlotSet,
+) -> Vec<Vec<NearSlot>> {
+    let ask = |it: &Vec<i8>| nearest_slots(codes, it, allowed, K).expect("the length is right");
     let res = queries.iter().map(ask).collect();
     let mut times = Vec::new();
     let start = Instant::now();
@@ -91,7 +96,7 @@ fn time(name: &str, codes: &Codes, queries: &[Vec<i8>], allowed: &Slots) -> Vec<
     res
 }
 
-fn recall(found: &[Vec<Near>], exact: &[Vec<Near>]) -> f64 {
+fn recall(found: &[Vec<NearSlot>], exact: &[Vec<NearSlot>]) -> f64 {
     let (mut n_found, mut n_exact) = (0_u32, 0_u32);
     for (found, exact) in found.iter().zip(exact) {
         assert_eq!(found.len(), exact.len(), "a filter never makes an answer shorter");

@@ -1,37 +1,37 @@
-//! A date named in a question speaks for memories from about then.
+//! Dates in a query, matched against the time of memories.
 //!
-//! Things are told after they happen, so the days after a date fit as well as the date itself.
+//! Events are recorded after they happen, so days after the date match as well as the date itself.
 
-use model::{DAY, Timestamp};
+use model::{DAY_MS, Timestamp};
 
-use crate::lately;
+use crate::relative_time;
 
-/// When a question asks about.
+/// The time that a query refers to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum When {
-    /// A date of the calendar.
-    Named(Named),
-    /// A time as far from now: `last week`, `two days ago`.
-    Lately(Span),
+pub enum TimeReference {
+    /// A calendar date.
+    Date(NamedDate),
+    /// A time relative to now: `last week`, `two days ago`.
+    Relative(TimeSpan),
 }
 
-/// From one moment up to another.
+/// A half-open interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Span {
+pub struct TimeSpan {
     pub from: Timestamp,
     pub until: Timestamp,
 }
 
-/// A date as far as a question names it.
+/// A date as precise as the query gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Named {
+pub struct NamedDate {
     pub year: i64,
     /// 1 to 12.
     pub month: Option<i64>,
     pub day: Option<i64>,
 }
 
-const MONTHS: &[&str] = &[
+const MONTH_NAMES: &[&str] = &[
     "january",
     "february",
     "march",
@@ -46,52 +46,53 @@ const MONTHS: &[&str] = &[
     "december",
 ];
 
-/// How many days after a named date something is still likely to be told.
-const AFTER: i64 = 10;
+/// Days after a date on which an event is still likely to be recorded.
+const MAX_DAYS_AFTER: i64 = 10;
 
-/// When a question asks about, if it says so. A date says more than a time from now.
-pub fn when(question: &str, now: Timestamp) -> Option<When> {
-    let lately = || lately::spoken(question, now).map(When::Lately);
-    named(question, now).map(When::Named).or_else(lately)
+/// Finds a time reference in a query. A date takes precedence over a relative time.
+pub fn find_time_reference(question: &str, now: Timestamp) -> Option<TimeReference> {
+    let lately = || relative_time::parse_relative_time(question, now).map(TimeReference::Relative);
+    parse_named_date(question, now).map(TimeReference::Date).or_else(lately)
 }
 
-/// How well a moment fits, from 0 to 1.
-pub fn fit(when: When, moment: Timestamp) -> f32 {
+/// Match of a timestamp with the reference, from 0 to 1.
+pub fn time_fit(when: TimeReference, moment: Timestamp) -> f32 {
     match when {
-        When::Named(it) => fit_named(it, moment),
-        When::Lately(it) => f32::from(it.from <= moment && moment < it.until),
+        TimeReference::Date(it) => named_date_fit(it, moment),
+        TimeReference::Relative(it) => f32::from(it.from <= moment && moment < it.until),
     }
 }
 
-/// The date a question names: `8 May 2023`, `May 8, 2023`, `in May 2023`, `2023-05-08`, `in 2023`.
+/// Parses a date in a query: `8 May 2023`, `May 8, 2023`, `in May 2023`, `2023-05-08`, `in 2023`.
 /// A month without a year is the last one before `now`.
-fn named(question: &str, now: Timestamp) -> Option<Named> {
+fn parse_named_date(question: &str, now: Timestamp) -> Option<NamedDate> {
     let words: Vec<&str> =
         question.split(|it: char| !it.is_alphanumeric()).filter(|it| !it.is_empty()).collect();
     let year_of = |it: &&str| it.parse().ok().filter(|year| (1990..2100).contains(year));
     let year: Option<i64> = words.iter().find_map(year_of);
-    if let Some(iso) = words.windows(3).find_map(iso) {
+    if let Some(iso) = words.windows(3).find_map(parse_iso_date) {
         return Some(iso);
     }
-    let Some((at, month)) = words.iter().enumerate().find_map(|(at, it)| Some((at, month(it)?)))
+    let Some((at, month)) =
+        words.iter().enumerate().find_map(|(at, it)| Some((at, parse_month(it)?)))
     else {
-        return year.map(|year| Named { year, month: None, day: None });
+        return year.map(|year| NamedDate { year, month: None, day: None });
     };
     let number = |at: Option<usize>| {
         let word = words.get(at?)?.trim_end_matches(char::is_alphabetic);
         word.parse().ok().filter(|day: &i64| (1..=31).contains(day))
     };
     let day = number(at.checked_sub(1)).or_else(|| number(Some(at + 1)));
-    // `may` is mostly a verb; only a number beside it makes it a month.
+    // "may" is mostly a verb; it is a month only with a number beside it.
     if words[at].eq_ignore_ascii_case("may") && day.is_none() && year.is_none() {
         return None;
     }
     let (this_year, this_month, _) = now.day();
     let year = year.unwrap_or(if month > this_month { this_year - 1 } else { this_year });
-    Some(Named { year, month: Some(month), day })
+    Some(NamedDate { year, month: Some(month), day })
 }
 
-fn fit_named(named: Named, moment: Timestamp) -> f32 {
+fn named_date_fit(named: NamedDate, moment: Timestamp) -> f32 {
     let (year, month, day) = moment.day();
     let Some(named_month) = named.month else {
         return if year == named.year { 0.3 } else { 0.0 };
@@ -99,9 +100,9 @@ fn fit_named(named: Named, moment: Timestamp) -> f32 {
     let same_month = (year, month) == (named.year, named_month);
     if let Some(named_day) = named.day {
         let named = Timestamp::of_day(named.year, named_month, named_day);
-        let since = moment.since(named).div_euclid(DAY);
+        let since = moment.millis_since(named).div_euclid(DAY_MS);
         return match since {
-            -1..=AFTER => 1.0,
+            -1..=MAX_DAYS_AFTER => 1.0,
             _ if same_month => 0.5,
             _ => 0.0,
         };
@@ -109,24 +110,24 @@ fn fit_named(named: Named, moment: Timestamp) -> f32 {
     let next = if named_month == 12 { (named.year + 1, 1) } else { (named.year, named_month + 1) };
     match (year, month) {
         _ if same_month => 1.0,
-        it if it == next && day <= AFTER => 0.7,
+        it if it == next && day <= MAX_DAYS_AFTER => 0.7,
         _ => 0.0,
     }
 }
 
-fn month(word: &str) -> Option<i64> {
+fn parse_month(word: &str) -> Option<i64> {
     let word = word.to_lowercase();
     // Short forms are three letters; `mar` and `sept` name months, `marching` does not.
-    let at = MONTHS.iter().position(|it| *it == word || it.get(..3) == Some(&word))?;
+    let at = MONTH_NAMES.iter().position(|it| *it == word || it.get(..3) == Some(&word))?;
     i64::try_from(at + 1).ok()
 }
 
-fn iso(words: &[&str]) -> Option<Named> {
+fn parse_iso_date(words: &[&str]) -> Option<NamedDate> {
     let [year, month, day] = words else { return None };
     let number = |it: &str, range: std::ops::RangeInclusive<i64>| {
         it.parse().ok().filter(|it| range.contains(it))
     };
-    Some(Named {
+    Some(NamedDate {
         year: number(year, 1990..=2100)?,
         month: Some(number(month, 1..=12)?),
         day: Some(number(day, 1..=31)?),
@@ -140,7 +141,7 @@ mod tests {
     #[test]
     fn dates_are_read_as_people_write_them() {
         let now = Timestamp::of_day(2023, 10, 22);
-        let date = |year, month, day| Some(Named { year, month, day });
+        let date = |year, month, day| Some(NamedDate { year, month, day });
         for (question, expected) in [
             ("What did we decide on 8 May 2023?", date(2023, Some(5), Some(8))),
             ("since May 8th, 2023", date(2023, Some(5), Some(8))),
@@ -154,20 +155,22 @@ mod tests {
             ("why march on", date(2023, Some(3), None)),
             ("", None),
         ] {
-            assert_eq!(named(question, now), expected, "{question}");
+            assert_eq!(parse_named_date(question, now), expected, "{question}");
         }
     }
 
     #[test]
     fn what_was_told_soon_after_fits() {
-        let day = Named { year: 2023, month: Some(5), day: Some(28) };
+        let day = NamedDate { year: 2023, month: Some(5), day: Some(28) };
         let said: Vec<f32> = [(5, 27), (5, 28), (6, 7), (6, 8), (5, 2), (4, 28)]
-            .map(|(month, date)| fit_named(day, Timestamp::of_day(2023, month, date)))
+            .map(|(month, date)| named_date_fit(day, Timestamp::of_day(2023, month, date)))
             .to_vec();
         assert_eq!(said, [1.0, 1.0, 1.0, 0.0, 0.5, 0.0]);
-        let month = Named { day: None, ..day };
+        let month = NamedDate { day: None, ..day };
         let said: Vec<f32> = [(2023, 5, 1), (2023, 6, 10), (2023, 6, 11), (2022, 5, 1)]
-            .map(|(year, month_of, date)| fit_named(month, Timestamp::of_day(year, month_of, date)))
+            .map(|(year, month_of, date)| {
+                named_date_fit(month, Timestamp::of_day(year, month_of, date))
+            })
             .to_vec();
         assert_eq!(said, [1.0, 0.7, 0.0, 0.0]);
     }

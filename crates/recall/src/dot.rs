@@ -1,15 +1,17 @@
-//! The product of two vectors.
+//! Dot product of two float vectors.
 
-/// Sums side by side, so that the compiler can use wide registers; the same on every machine.
-const LANES: usize = 16;
+/// Independent accumulators, so that the compiler vectorises; the order of additions is fixed, so
+/// the result is the same on every machine.
+const ACCUMULATOR_LANES: usize = 16;
 
-/// The product of two vectors; what one has more than the other does not count.
-pub fn dot(a: &[f32], b: &[f32]) -> f32 {
+/// Dot product over the common length.
+pub fn dot_product(a: &[f32], b: &[f32]) -> f32 {
     let (a, b) = (&a[..a.len().min(b.len())], &b[..a.len().min(b.len())]);
-    let ((a, a_rest), (b, b_rest)) = (a.as_chunks::<LANES>(), b.as_chunks::<LANES>());
-    let mut acc = [0.0_f32; LANES];
+    let ((a, a_rest), (b, b_rest)) =
+        (a.as_chunks::<ACCUMULATOR_LANES>(), b.as_chunks::<ACCUMULATOR_LANES>());
+    let mut acc = [0.0_f32; ACCUMULATOR_LANES];
     for (a, b) in a.iter().zip(b) {
-        for i in 0..LANES {
+        for i in 0..ACCUMULATOR_LANES {
             acc[i] += a[i] * b[i];
         }
     }
@@ -27,7 +29,7 @@ mod tests {
             let a: Vec<f32> = (0..n).map(f32::from).collect();
             let longer = [a.clone(), vec![9.0; 3]].concat();
             let expected: f32 = (0..n).map(|it| f32::from(it) * f32::from(it)).sum();
-            assert!((dot(&a, &longer) - expected).abs() < 1e-2, "{n}");
+            assert!((dot_product(&a, &longer) - expected).abs() < 1e-2, "{n}");
         }
     }
 }

@@ -1,58 +1,62 @@
-//! Recall: from candidates to what an agent is shown, ranked, packed and explained.
+//! Retrieval logic: scores, fuses, ranks, packs and explains candidates.
 //!
-//! Pure and synchronous. Codes and items come in as values; the room embeds nothing, reads no
-//! database and no clock.
+//! Pure and synchronous. Vectors and memories come in as values; this crate computes no embeddings
+//! and reads no database and no clock.
 
-mod class;
-mod purpose;
-mod stage;
+mod query_class;
+mod ranking_stage;
+mod search_purpose;
 
-pub mod boost;
-mod codes;
-mod nearest;
-mod slots;
+pub mod file_boost;
+mod nearest_slots;
+mod quantized_vectors;
+mod slot_set;
 
-mod closeness;
+mod bm25;
+mod centering;
 pub mod dates;
 mod dot;
-mod exact;
-mod fuse;
-mod lately;
-mod lie;
-pub mod neighbours;
-mod rank;
+mod fusion;
+mod ranking;
+mod relative_time;
+mod relevance_verdict;
+mod rescoring;
 mod score;
-mod verdict;
+pub mod session_neighbours;
 
-pub mod decide;
+pub mod change_decay;
 pub mod frame;
 mod pack;
-pub mod phase;
+pub mod phase_weights;
 pub mod pipeline;
-mod silence;
-pub mod stale;
+mod silence_reason;
+pub mod step_decision;
 mod tokens;
 
+mod inverted_lists;
 mod kmeans;
-mod lists;
 mod simd;
 
-pub use class::{Class, Weights, classify};
-pub use closeness::{Match, Terms, best, rarest};
-pub use codes::{CodeError, Codes, StalePlan};
-pub use dot::dot;
-pub use exact::reorder;
-pub use fuse::{Found, Fused, Path, Paths, Rule, Trace, fuse, place_by_best};
-pub use lie::{Bearing, FEW_VECTORS, Lie, Prior};
-pub use lists::Plan;
-pub use nearest::{Near, nearest};
-pub use pack::{Brief, Item, Packed, PaidBy, Placed, Unpacked, pack};
-pub use pipeline::Pipeline;
-pub use purpose::{Purpose, PurposeRow};
-pub use rank::{Candidate, LeftOut, Ranked, rank};
-pub use score::{Factors, Standing, Volatility};
-pub use silence::Silence;
-pub use slots::{MAX_SLOTS, Slots};
-pub use stage::{Stage, Without};
-pub use tokens::tokens;
-pub use verdict::{Evidence, Nearness, Verdict, judge};
+pub use bm25::{Bm25, KeywordMatch, best_matches, rarest_terms};
+pub use centering::{PRIOR_VECTORS, QueryStats, SimilarityPrior, VectorStats};
+pub use dot::dot_product;
+pub use fusion::{
+    FusedHit, FusionRule, PathHit, PathHits, PathTrace, RetrievalPath, fuse_hits, normalize_by_best,
+};
+pub use inverted_lists::ClusterPlan;
+pub use nearest_slots::{NearSlot, nearest_slots};
+pub use pack::{
+    BudgetSource, PackItem, PackRequest, PackedContext, PlacedMemory, UnpackedReason, pack_context,
+};
+pub use pipeline::PipelineContext;
+pub use quantized_vectors::{CodeError, QuantizedVectors, StaleClusterPlan};
+pub use query_class::{PathWeights, QueryClass, classify_query};
+pub use ranking::{ExclusionReason, RankCandidate, RankedHit, rank_candidates};
+pub use ranking_stage::{DisabledStages, RankingStage};
+pub use relevance_verdict::{NearestScore, RelevanceEvidence, RelevanceVerdict, judge_relevance};
+pub use rescoring::rescore_by_exact;
+pub use score::{FileVolatility, MemoryCondition, ScoreFactors};
+pub use search_purpose::{SearchPurpose, SearchPurposeRow};
+pub use silence_reason::SilenceReason;
+pub use slot_set::{MAX_SLOTS, SlotSet};
+pub use tokens::estimate_tokens;

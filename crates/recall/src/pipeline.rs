@@ -1,130 +1,132 @@
-//! What the stages of an agent pipeline ask for: which memories, under which heading, in which words.
+//! Contexts for the stages of an agent pipeline: sections, filters and formatting.
 
 use model::{
-    E2eKind, Kind, Memory, Payload, Phase, ProjectPath, RecipeStep, Timestamp, WorkUnitOutcome,
-    WorkflowRecipe, closed,
+    E2eKind, Memory, MemoryKind, Payload, Phase, ProjectPath, RecipeStep, Timestamp,
+    WorkUnitOutcome, WorkflowRecipe, closed,
 };
 
 closed! {
-    /// A stage of a pipeline that asks for a context of its own.
-    pub enum Pipeline : "context" {
-        /// Before a plan is made.
+    /// A pipeline stage with a context of its own.
+    pub enum PipelineContext : "context" {
+        /// Before planning.
         Plan = "plan",
-        /// Before the work is checked.
+        /// Before testing or review.
         Qa = "qa",
-        /// After the work failed.
+        /// After a failed attempt.
         Recovery = "recovery",
-        /// Before it is written down what is wanted.
+        /// Before writing a specification.
         Spec = "spec",
     }
 }
 
-/// What one stage asks for.
+/// Definition of one context.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct PipelineRow {
-    /// Whose weights and budget count.
+    /// The phase whose weights and budget apply.
     pub phase: Phase,
-    /// In the order of the text.
-    pub sections: &'static [Section],
+    /// Sections in the order of the text.
+    pub sections: &'static [ContextSection],
 }
 
-/// Memories that stand together under a heading.
+/// Memories under one heading.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Section {
+pub struct ContextSection {
     pub title: &'static str,
-    pub kind: Kind,
-    pub only: Only,
-    /// Room that is kept for it, in thousandths of the budget.
+    pub kind: MemoryKind,
+    pub filter: SectionFilter,
+    /// Reserved share of the budget, per mille.
     pub share: u16,
-    /// Whether its memories must relate to the task, or be of its modules or files. What does not is
-    /// about this very moment.
-    pub relates: bool,
+    /// True if memories must relate to the task, its modules or its files. Sections without this
+    /// describe the current attempt.
+    pub must_relate: bool,
 }
 
-/// Which memories of a type a section wants.
+/// Filter within a memory kind.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Only {
+pub enum SectionFilter {
     All,
     /// Outcomes of attempts that failed.
     Failed,
-    /// What was learned within the last hours.
+    /// Memories of the last two hours.
     Fresh,
     Ui(E2eKind),
 }
 
-/// How long something is fresh: two hours.
-const FRESH: i64 = 2 * 60 * 60 * 1000;
+/// Age limit of a fresh memory: two hours.
+const FRESH_MILLIS: i64 = 2 * 60 * 60 * 1000;
 
-impl Pipeline {
+impl PipelineContext {
     #[rustfmt::skip]
     pub const fn row(self) -> PipelineRow {
         use E2eKind::{Precondition, TestSequence, Timing, ToolGotcha, UiBehavior};
-        use Only::{All, Failed, Fresh, Ui};
+        use SectionFilter::{All, Failed, Fresh, Ui};
         match self {
             //                     heading                                       type                    which             share relates
-            Self::Plan => asks(Phase::Define, const { &[
-                section("Recipes that worked:",                         Kind::WorkflowRecipe,   All,              300, true),
-                section("Constraints, from what was tried and failed:", Kind::DeadEnd,          All,              250, true),
-                section("Effort against plan:",                         Kind::TaskCalibration,  All,              100, true),
-                section("What changes along:",                          Kind::CausalDependency, All,              200, true),
-                section("Recent outcomes:",                             Kind::WorkUnitOutcome,  All,              150, true),
+            Self::Plan => checked_row(Phase::Define, const { &[
+                section("Recipes that worked:",                         MemoryKind::WorkflowRecipe,   All,              300, true),
+                section("Constraints, from what was tried and failed:", MemoryKind::DeadEnd,          All,              250, true),
+                section("Effort against plan:",                         MemoryKind::TaskCalibration,  All,              100, true),
+                section("Changes together:",                          MemoryKind::CausalDependency, All,              200, true),
+                section("Recent outcomes:",                             MemoryKind::WorkUnitOutcome,  All,              150, true),
             ] }),
-            Self::Qa => asks(Phase::Validate, const { &[
-                section("Verify that these errors do not come back:",   Kind::ErrorPattern,     All,              300, true),
-                section("Verify that these requirements are met:",      Kind::Requirement,      All,              250, true),
-                section("Before testing the interface:",                Kind::E2eObservation,   Ui(Precondition), 90,  true),
-                section("In this sequence:",                            Kind::E2eObservation,   Ui(TestSequence), 90,  true),
-                section("Mind the timing:",                             Kind::E2eObservation,   Ui(Timing),       90,  true),
-                section("Mind the tool:",                               Kind::E2eObservation,   Ui(ToolGotcha),   90,  true),
-                section("Verify this behaviour:",                       Kind::E2eObservation,   Ui(UiBehavior),   90,  true),
+            Self::Qa => checked_row(Phase::Validate, const { &[
+                section("Verify that these errors do not come back:",   MemoryKind::ErrorPattern,     All,              300, true),
+                section("Verify that these requirements are met:",      MemoryKind::Requirement,      All,              250, true),
+                section("Before testing the interface:",                MemoryKind::E2eObservation,   Ui(Precondition), 90,  true),
+                section("In this sequence:",                            MemoryKind::E2eObservation,   Ui(TestSequence), 90,  true),
+                section("Mind the timing:",                             MemoryKind::E2eObservation,   Ui(Timing),       90,  true),
+                section("Mind the tool:",                               MemoryKind::E2eObservation,   Ui(ToolGotcha),   90,  true),
+                section("Verify this behaviour:",                       MemoryKind::E2eObservation,   Ui(UiBehavior),   90,  true),
             ] }),
-            Self::Recovery => asks(Phase::Refine, const { &[
-                section("Where the work stands:",                       Kind::WorkState,        All,              250, false),
-                section("Attempts that failed:",                        Kind::WorkUnitOutcome,  Failed,           250, true),
-                section("Just tried and failed, not to be tried again:", Kind::DeadEnd,         Fresh,            250, false),
-                section("What ended such errors before:",               Kind::ErrorPattern,     All,              250, true),
+            Self::Recovery => checked_row(Phase::Refine, const { &[
+                section("Where the work stands:",                       MemoryKind::WorkState,        All,              250, false),
+                section("Attempts that failed:",                        MemoryKind::WorkUnitOutcome,  Failed,           250, true),
+                section("Just tried and failed, not to be tried again:", MemoryKind::DeadEnd,         Fresh,            250, false),
+                section("Fixes for similar errors:",               MemoryKind::ErrorPattern,     All,              250, true),
             ] }),
-            Self::Spec => asks(Phase::Explore, const { &[
-                section("Preferences:",                                 Kind::Preference,       All,              250, true),
-                section("Decisions:",                                   Kind::Decision,         All,              250, true),
-                section("Patterns:",                                    Kind::Pattern,          All,              200, true),
-                section("About the modules:",                           Kind::ModuleInsight,    All,              300, true),
+            Self::Spec => checked_row(Phase::Explore, const { &[
+                section("Preferences:",                                 MemoryKind::Preference,       All,              250, true),
+                section("Decisions:",                                   MemoryKind::Decision,         All,              250, true),
+                section("Patterns:",                                    MemoryKind::Pattern,          All,              200, true),
+                section("About the modules:",                           MemoryKind::ModuleInsight,    All,              300, true),
             ] }),
         }
     }
 
-    /// The place of a memory among the sections; `None` when the stage has no use for it.
-    pub fn section_of(self, memory: &Memory, now: Timestamp) -> Option<usize> {
-        self.row().sections.iter().position(|it| it.wants(memory, now))
+    /// Index of the section that accepts a memory; `None` if no section does.
+    pub fn section_index(self, memory: &Memory, now: Timestamp) -> Option<usize> {
+        self.row().sections.iter().position(|it| it.accepts(memory, now))
     }
 }
 
-impl Section {
-    fn wants(&self, memory: &Memory, now: Timestamp) -> bool {
-        memory.kind.core() == Some(self.kind)
-            && match (self.only, &memory.payload) {
-                (Only::All, _) => true,
-                (Only::Fresh, _) => (0..=FRESH).contains(&now.since(memory.created_at)),
-                (Only::Failed, Some(Payload::WorkUnitOutcome(it))) => !it.succeeded,
-                (Only::Ui(kind), Some(Payload::E2eObservation(it))) => it.kind == kind,
-                // What nobody classified is behaviour.
-                (Only::Ui(kind), None) => kind == E2eKind::UiBehavior,
-                (Only::Failed | Only::Ui(_), _) => false,
+impl ContextSection {
+    fn accepts(&self, memory: &Memory, now: Timestamp) -> bool {
+        memory.kind.core_kind() == Some(self.kind)
+            && match (self.filter, &memory.payload) {
+                (SectionFilter::All, _) => true,
+                (SectionFilter::Fresh, _) => {
+                    (0..=FRESH_MILLIS).contains(&now.millis_since(memory.created_at))
+                }
+                (SectionFilter::Failed, Some(Payload::WorkUnitOutcome(it))) => !it.succeeded,
+                (SectionFilter::Ui(kind), Some(Payload::E2eObservation(it))) => it.kind == kind,
+                // Observations without a payload count as behaviour.
+                (SectionFilter::Ui(kind), None) => kind == E2eKind::UiBehavior,
+                (SectionFilter::Failed | SectionFilter::Ui(_), _) => false,
             }
     }
 }
 
 const fn section(
     title: &'static str,
-    kind: Kind,
-    only: Only,
+    kind: MemoryKind,
+    only: SectionFilter,
     share: u16,
     relates: bool,
-) -> Section {
-    Section { title, kind, only, share, relates }
+) -> ContextSection {
+    ContextSection { title, kind, filter: only, share, must_relate: relates }
 }
 
-const fn asks(phase: Phase, sections: &'static [Section]) -> PipelineRow {
+const fn checked_row(phase: Phase, sections: &'static [ContextSection]) -> PipelineRow {
     let (mut sum, mut i) = (0, 0);
     while i < sections.len() {
         sum += sections[i].share;
@@ -137,27 +139,32 @@ const fn asks(phase: Phase, sections: &'static [Section]) -> PipelineRow {
 // Evaluates every row at compile time, so a bad row never reaches a user.
 const _: () = {
     let mut i = 0;
-    while i < Pipeline::ALL.len() {
-        Pipeline::ALL[i].row();
+    while i < PipelineContext::ALL.len() {
+        PipelineContext::ALL[i].row();
         i += 1;
     }
 };
 
-/// A memory in the words of a pipeline: what its payload says, where that says more than its summary.
-pub fn said(memory: &Memory) -> String {
+/// Formats a memory for a pipeline context, from its payload if that is more specific.
+pub fn format_memory(memory: &Memory) -> String {
     let summary = if memory.summary.is_empty() { &memory.content } else { &memory.summary };
     match &memory.payload {
         Some(Payload::DeadEnd(it)) => {
             let instead = it.used_instead.as_ref().map(|it| format!(", use {it}"));
             format!(
                 "tried {}, failed because {}{}",
-                bare(&it.tried),
-                bare(&it.why_failed),
-                instead.as_deref().map(bare).unwrap_or_default()
+                trim_sentence_end(&it.tried),
+                trim_sentence_end(&it.why_failed),
+                instead.as_deref().map(trim_sentence_end).unwrap_or_default()
             )
         }
         Some(Payload::TaskCalibration(it)) => {
-            format!("{}: {}× over {}", it.module, times(it.ratio), n_tasks(it.samples))
+            format!(
+                "{}: {}× over {}",
+                it.module,
+                format_ratio(it.ratio),
+                format_task_count(it.samples)
+            )
         }
         Some(Payload::CausalDependency(it)) => {
             let arrow = if it.directed { "→" } else { "↔" };
@@ -165,27 +172,29 @@ pub fn said(memory: &Memory) -> String {
             let sessions = if n == 1 { "1 session".to_owned() } else { format!("{n} sessions") };
             format!("{} changes {arrow} {}, {sessions}, {}", it.from, it.to, memory.confidence)
         }
-        Some(Payload::WorkUnitOutcome(it)) => format!("{}: {summary}", outcome(it)),
+        Some(Payload::WorkUnitOutcome(it)) => format!("{}: {summary}", format_outcome(it)),
         Some(Payload::WorkflowRecipe(it)) => {
-            let mut lines = vec![format!("{}:", bare(summary))];
-            lines.extend(it.steps.iter().map(|it| format!("{}. {}", it.order, step_said(it))));
+            let mut lines = vec![format!("{}:", trim_sentence_end(summary))];
+            lines.extend(
+                it.steps.iter().map(|it| format!("{}. {}", it.order, format_recipe_step(it))),
+            );
             lines.join("\n")
         }
         _ => summary.clone(),
     }
 }
 
-/// A step of a recipe, with its file.
-pub fn step_said(step: &RecipeStep) -> String {
+/// Formats a recipe step with its file.
+pub fn format_recipe_step(step: &RecipeStep) -> String {
     match &step.file {
-        Some(file) => format!("{} ({file})", bare(&step.description)),
-        None => bare(&step.description).to_owned(),
+        Some(file) => format!("{} ({file})", trim_sentence_end(&step.description)),
+        None => trim_sentence_end(&step.description).to_owned(),
     }
 }
 
-/// The step of a recipe that comes after those whose files were touched; `None` when none was, or
-/// nothing is left.
-pub fn next_step<'a>(
+/// The recipe step after the last one whose file was touched; `None` if no step was touched or none
+/// is left.
+pub fn next_recipe_step<'a>(
     recipe: &'a WorkflowRecipe,
     touched: &[ProjectPath],
 ) -> Option<&'a RecipeStep> {
@@ -194,20 +203,20 @@ pub fn next_step<'a>(
     recipe.steps.get(last + 1)
 }
 
-/// How many steps a task may take before it is stopped: more where work takes longer than planned,
-/// never more than twice, never without end. `calibration` is actual over planned, in thousandths.
-pub fn stop_limit(base: u32, calibration: u32) -> u32 {
-    const LONGEST: u64 = 500;
-    const MOST: u64 = 2000;
-    let steps = (u64::from(base) * u64::from(calibration).min(MOST)).div_ceil(1000);
-    u32::try_from(steps.min(LONGEST)).expect("it is at most five hundred")
+/// Step limit of a task, scaled by `calibration` (actual over planned steps, per mille), at most
+/// doubled and never unlimited.
+pub fn calibrated_step_limit(base: u32, calibration: u32) -> u32 {
+    const MAX_STEPS: u64 = 500;
+    const MAX_CALIBRATION: u64 = 2000;
+    let steps = (u64::from(base) * u64::from(calibration).min(MAX_CALIBRATION)).div_ceil(1000);
+    u32::try_from(steps.min(MAX_STEPS)).expect("it is at most five hundred")
 }
 
-fn outcome(outcome: &WorkUnitOutcome) -> String {
+fn format_outcome(outcome: &WorkUnitOutcome) -> String {
     let end = match (&outcome.failure_reason, outcome.succeeded) {
         (_, true) => "succeeded".to_owned(),
         (None, false) => "failed".to_owned(),
-        (Some(why), false) => format!("failed because {}", bare(why)),
+        (Some(why), false) => format!("failed because {}", trim_sentence_end(why)),
     };
     let retries = match outcome.retries {
         0 => String::new(),
@@ -217,17 +226,17 @@ fn outcome(outcome: &WorkUnitOutcome) -> String {
     format!("{end} after {} steps{retries}", outcome.steps)
 }
 
-fn bare(text: &str) -> &str {
+fn trim_sentence_end(text: &str) -> &str {
     text.trim().trim_end_matches(['.', ':'])
 }
 
-/// Thousandths as a factor with one digit.
-fn times(ratio: u32) -> String {
+/// A per mille value as a factor with one decimal.
+fn format_ratio(ratio: u32) -> String {
     let tenths = (u64::from(ratio) + 50) / 100;
     format!("{}.{}", tenths / 10, tenths % 10)
 }
 
-fn n_tasks(n: u32) -> String {
+fn format_task_count(n: u32) -> String {
     if n == 1 { "1 task".to_owned() } else { format!("{n} tasks") }
 }
 
@@ -237,10 +246,11 @@ mod tests {
 
     #[test]
     fn no_section_of_a_context_takes_what_another_wants() {
-        for pipeline in Pipeline::ALL {
+        for pipeline in PipelineContext::ALL {
             let sections = pipeline.row().sections;
             for (i, it) in sections.iter().enumerate() {
-                let same = |other: &&Section| (other.kind, other.only) == (it.kind, it.only);
+                let same =
+                    |other: &&ContextSection| (other.kind, other.filter) == (it.kind, it.filter);
                 assert!(sections[..i].iter().find(same).is_none(), "{pipeline}: {}", it.title);
             }
         }
@@ -258,12 +268,12 @@ mod tests {
             (0, 2000, 0),
         ];
         for (base, calibration, limit) in rows {
-            assert_eq!(stop_limit(base, calibration), limit, "{base} × {calibration}");
+            assert_eq!(calibrated_step_limit(base, calibration), limit, "{base} × {calibration}");
         }
     }
 
     #[test]
     fn a_ratio_has_one_digit() {
-        assert_eq!([3_100, 950, 1_049, 0].map(times), ["3.1", "1.0", "1.0", "0.0"]);
+        assert_eq!([3_100, 950, 1_049, 0].map(format_ratio), ["3.1", "1.0", "1.0", "0.0"]);
     }
 }

@@ -1,19 +1,19 @@
-//! From how well a memory fits to how much it is worth here and now, factor by factor.
+//! The score of a memory: relevance combined with recency, frequency, phase, trust and confidence.
 
 use model::{Memory, PerMille, Phase, closed, words};
 
-use crate::phase;
-use crate::purpose::PurposeRow;
-use crate::stage::{Stage, Without};
+use crate::phase_weights;
+use crate::ranking_stage::{DisabledStages, RankingStage};
+use crate::search_purpose::SearchPurposeRow;
 
-/// Every factor of a score, as it was used: what scores also explains.
+/// All factors of a score, for explanations.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Factors {
-    /// How well it fits the question, from 0 to 1.
+pub struct ScoreFactors {
+    /// Relevance to the query, from 0 to 1.
     pub relevance: f32,
-    /// From 1 for what is new towards 0.
+    /// 1 for a new memory, falling to 0.
     pub recency: f32,
-    /// From 0 for what was never used towards 1.
+    /// 0 for a memory never used, rising to 1.
     pub frequency: f32,
     pub phase: f32,
     pub trust: f32,
@@ -22,20 +22,20 @@ pub struct Factors {
 }
 
 closed! {
-    /// How fast what a memory speaks of changes.
-    pub enum Volatility : "volatility" {
+    /// Rate of change of the files that a memory names.
+    pub enum FileVolatility : "volatility" {
         Source = "source",
         Settings = "settings",
         Prose = "prose",
-        /// It names no file.
+        /// The memory names no file.
         Unknown = "unknown",
     }
 }
 
-impl Volatility {
-    /// The share of recency that is lost each day, in ten thousandths.
+impl FileVolatility {
+    /// Daily loss of recency, in ten thousandths.
     #[rustfmt::skip]
-    pub const fn rate(self) -> u16 {
+    pub const fn daily_loss(self) -> u16 {
         match self {
             Self::Source   => 100,
             Self::Settings => 60,
@@ -43,9 +43,9 @@ impl Volatility {
         }
     }
 
-    /// Of the files a memory names, the one that changes fastest counts.
-    pub fn of(memory: &Memory) -> Self {
-        let of_file = |path: &str| match words::extension(path) {
+    /// Volatility of the fastest changing file of a memory.
+    pub fn from_memory(memory: &Memory) -> Self {
+        let of_file = |path: &str| match words::file_extension(path) {
             Some("md" | "mdx" | "rst" | "txt") => Self::Prose,
             Some("toml" | "yaml" | "yml" | "json" | "ini" | "cfg" | "conf" | "env" | "lock") => {
                 Self::Settings
@@ -53,74 +53,74 @@ impl Volatility {
             _ => Self::Source,
         };
         let of_files = memory.files.iter().map(|it| of_file(it.as_str()));
-        of_files.max_by_key(|it| it.rate()).unwrap_or(Self::Unknown)
+        of_files.max_by_key(|it| it.daily_loss()).unwrap_or(Self::Unknown)
     }
 }
 
-/// What is known about a memory at the moment of asking.
+/// Time-dependent properties of a memory at query time.
 #[derive(Clone, Copy, Debug)]
-pub struct Standing {
-    /// What its confidence is worth now.
-    pub current: PerMille,
-    /// Days lived since it was last touched.
-    pub days: f32,
-    /// How often the file it names that changes most did so of late, where the history is known: each
-    /// change counts half with every half year.
+pub struct MemoryCondition {
+    /// Confidence after decay.
+    pub current_confidence: PerMille,
+    /// Days since last use or change, without quiet spans.
+    pub days_unused: f32,
+    /// Recent changes of its most changed file, if the git history is known; the weight of a change
+    /// halves every half year.
     pub churn: Option<f32>,
 }
 
-impl Standing {
-    /// The share of recency that a memory loses each day. What the history says outranks what the kind
-    /// of a file lets one expect: seven changes of late are what a source file is taken to have.
-    fn rate(self, memory: &Memory) -> f32 {
-        let by_kind = || f32::from(Volatility::of(memory).rate());
-        self.churn.map_or_else(by_kind, by_churn) / 10_000.0
+impl MemoryCondition {
+    /// Daily loss of recency. Measured churn takes precedence over the volatility of the file type;
+    /// seven recent changes equal the default of a source file.
+    fn recency_loss(self, memory: &Memory) -> f32 {
+        let by_kind = || f32::from(FileVolatility::from_memory(memory).daily_loss());
+        self.churn.map_or_else(by_kind, churn_loss) / 10_000.0
     }
 }
 
-/// The rate that goes with so many changes of late, in ten thousandths.
-fn by_churn(churn: f32) -> f32 {
-    let (slowest, fastest) = (f32::from(Volatility::Prose.rate()), 200.0);
+/// Daily loss of recency for a number of recent changes, in ten thousandths.
+fn churn_loss(churn: f32) -> f32 {
+    let (slowest, fastest) = (f32::from(FileVolatility::Prose.daily_loss()), 200.0);
     (slowest + 10.0 * churn).clamp(slowest, fastest)
 }
 
-/// The number of uses that counts as often.
-const OFTEN: f32 = 100.0;
+/// Number of uses that gives the full frequency score.
+const FREQUENT_USES: f32 = 100.0;
 
-/// Weighs a memory: `(relevance + recency + frequency) × phase × trust × confidence`.
-pub(crate) fn weigh(
+/// Scores a memory: `(relevance + recency + frequency) × phase × trust × confidence`.
+pub(crate) fn score_memory(
     memory: &Memory,
-    standing: Standing,
+    standing: MemoryCondition,
     relevance: f32,
     phase: Option<Phase>,
-    purpose: PurposeRow,
-    without: &Without,
-) -> Factors {
+    purpose: SearchPurposeRow,
+    without: &DisabledStages,
+) -> ScoreFactors {
     let part = |thousandths: u16| f32::from(thousandths) / 1000.0;
     #[expect(clippy::cast_precision_loss, reason = "beyond 2^24 uses one more does not matter")]
     let uses = memory.counters.used_count as f32;
-    let recency = (-standing.days * standing.rate(memory)).exp();
-    let frequency = (uses.ln_1p() / OFTEN.ln_1p()).min(1.0);
-    let habit = if without.has(Stage::Habit) {
+    let recency = (-standing.days_unused * standing.recency_loss(memory)).exp();
+    let frequency = (uses.ln_1p() / FREQUENT_USES.ln_1p()).min(1.0);
+    let habit = if without.is_disabled(RankingStage::Habit) {
         relevance
     } else {
         part(purpose.relevance) * relevance
             + part(purpose.recency) * recency
             + part(purpose.frequency) * frequency
     };
-    let phase = match phase.filter(|_| without.keeps(Stage::Phase)) {
-        Some(phase) => part(phase::weight(phase, &memory.kind)),
+    let phase = match phase.filter(|_| without.is_enabled(RankingStage::Phase)) {
+        Some(phase) => part(phase_weights::kind_weight(phase, &memory.kind)),
         None => 1.0,
     };
-    let (trust, confidence) = if without.has(Stage::Trust) {
+    let (trust, confidence) = if without.is_disabled(RankingStage::Trust) {
         (1.0, 1.0)
     } else {
-        let sureness = part(purpose.sureness);
-        let confidence = 1.0 - sureness + sureness * part(standing.current.get());
+        let sureness = part(purpose.confidence_weight);
+        let confidence = 1.0 - sureness + sureness * part(standing.current_confidence.get());
         (part(memory.source.trust()), confidence)
     };
     let score = habit * phase * trust * confidence;
-    Factors { relevance, recency, frequency, phase, trust, confidence, score }
+    ScoreFactors { relevance, recency, frequency, phase, trust, confidence, score }
 }
 
 #[cfg(test)]
@@ -130,7 +130,7 @@ mod tests {
     #[test]
     fn what_changes_often_is_outdated_sooner_within_limits() {
         for (churn, rate) in [(0.0, 30.0), (2.0, 50.0), (7.0, 100.0), (500.0, 200.0)] {
-            assert!((by_churn(churn) - rate).abs() < 1e-3, "{churn}: {}", by_churn(churn));
+            assert!((churn_loss(churn) - rate).abs() < 1e-3, "{churn}: {}", churn_loss(churn));
         }
     }
 }

@@ -1,10 +1,10 @@
-//! Products of codes, in the widest form the processor has.
+//! Dot products of int8 vectors with the widest instructions of the processor.
 //!
-//! This is the one place of the room with `unsafe`: a wide function is called only after its
-//! features were detected, and pointers come from blocks of exactly the size that is read.
+//! The only `unsafe` module of this crate: a SIMD function is called only after its features were
+//! detected, and pointers come from blocks of exactly the size that is read.
 //!
-//! Every form gives the same number. Products of bytes are summed as integers, which no order can
-//! change, and blocks never hold −128, the one byte whose sign cannot be turned.
+//! Every instruction set gives the same result. Products are summed as integers, and blocks never
+//! hold −128, the one value that cannot be negated.
 #![expect(unsafe_code, reason = "intrinsics and calls into functions with detected features")]
 
 #[cfg(target_arch = "aarch64")]
@@ -20,29 +20,30 @@ use std::arch::x86_64::{
     _mm512_load_si512, _mm512_set1_epi8, _mm512_setzero_si512, _mm512_xor_si512,
 };
 
-/// Numbers in a block: one line of the cache, and one register where registers are widest.
-pub(crate) const BLOCK: usize = 64;
+/// Values per block: one cache line and one AVX-512 register.
+pub(crate) const BLOCK_LEN: usize = 64;
 
-/// Rows whose sums are kept in registers together.
-const ROWS: usize = 4;
+/// Rows accumulated in registers together.
+const ROWS_PER_BATCH: usize = 4;
 
-/// Sixty-four numbers of a code, none of them −128. Only [`lay_out`] makes one.
+/// Sixty-four values of a code, none of them −128. Only [`lay_out`] makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
-pub(crate) struct Block([i8; BLOCK]);
+pub(crate) struct CodeBlock([i8; BLOCK_LEN]);
 
-impl Block {
-    pub(crate) const fn numbers(&self) -> &[i8; BLOCK] {
+impl CodeBlock {
+    pub(crate) const fn values(&self) -> &[i8; BLOCK_LEN] {
         &self.0
     }
 }
 
-/// What the processor can do. Only this file makes one, after detection: that is what calls into wide functions rest on.
+/// A detected instruction set. Only this file constructs it, after detection; `unsafe` calls rely on
+/// that.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Level(Form);
+pub(crate) struct SimdLevel(InstructionSet);
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Form {
+enum InstructionSet {
     Plain,
     #[cfg(target_arch = "x86_64")]
     Avx2,
@@ -53,80 +54,85 @@ enum Form {
     Neon,
 }
 
-impl Level {
-    /// Everything this machine can run, slowest first.
-    pub(crate) fn available() -> Vec<Self> {
-        let mut acc = vec![Self(Form::Plain)];
+impl SimdLevel {
+    /// All instruction sets of this machine, slowest first.
+    pub(crate) fn detect_available() -> Vec<Self> {
+        let mut acc = vec![Self(InstructionSet::Plain)];
         #[cfg(target_arch = "x86_64")]
         if is_x86_feature_detected!("avx2") {
-            acc.push(Self(Form::Avx2));
+            acc.push(Self(InstructionSet::Avx2));
             if is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512vnni") {
-                acc.push(Self(Form::Vnni));
+                acc.push(Self(InstructionSet::Vnni));
             }
         }
         #[cfg(target_arch = "aarch64")]
-        acc.push(Self(Form::Neon));
+        acc.push(Self(InstructionSet::Neon));
         acc
     }
 
-    pub(crate) fn best() -> Self {
-        Self::available().pop().expect("the plain form is always there")
+    pub(crate) fn detect_best() -> Self {
+        Self::detect_available().pop().expect("the plain form is always there")
     }
 }
 
-/// Appends a code as blocks, the last one filled up with zeros, which add nothing to a product.
-pub(crate) fn lay_out(acc: &mut Vec<Block>, code: &[i8]) {
-    for numbers in code.chunks(BLOCK) {
-        let mut block = [0; BLOCK];
+/// Appends a code as blocks, padded with zeros, which do not change a dot product.
+pub(crate) fn append_blocks(acc: &mut Vec<CodeBlock>, code: &[i8]) {
+    for numbers in code.chunks(BLOCK_LEN) {
+        let mut block = [0; BLOCK_LEN];
         for (to, from) in block.iter_mut().zip(numbers) {
             *to = (*from).max(-i8::MAX);
         }
-        acc.push(Block(block));
+        acc.push(CodeBlock(block));
     }
 }
 
-/// Multiplies a query with rows that stand one after another, as many as `acc` has places.
-pub(crate) fn dots(level: Level, acc: &mut [i32], query: &[Block], rows: &[Block]) {
+/// Dot products of a query with consecutive rows, one for each element of `acc`.
+pub(crate) fn dot_rows(level: SimdLevel, acc: &mut [i32], query: &[CodeBlock], rows: &[CodeBlock]) {
     assert_eq!(rows.len(), acc.len() * query.len(), "every place of `acc` has its row");
-    dots_where(level, acc, query, rows, |i| i);
+    dot_rows_where(level, acc, query, rows, |i| i);
 }
 
-/// Multiplies a query with the rows that are picked, wherever they stand.
-pub(crate) fn dots_at(
-    level: Level,
+/// Dot products of a query with the picked rows.
+pub(crate) fn dot_picked_rows(
+    level: SimdLevel,
     acc: &mut [i32],
-    query: &[Block],
-    rows: &[Block],
+    query: &[CodeBlock],
+    rows: &[CodeBlock],
     picks: &[u32],
 ) {
     assert_eq!(picks.len(), acc.len(), "every place of `acc` has its row");
-    dots_where(level, acc, query, rows, |i| picks[i] as usize);
+    dot_rows_where(level, acc, query, rows, |i| picks[i] as usize);
 }
 
 #[inline(always)]
 #[expect(clippy::inline_always, reason = "so that each use is a loop of its own")]
-fn dots_where(
-    level: Level,
+fn dot_rows_where(
+    level: SimdLevel,
     acc: &mut [i32],
-    query: &[Block],
-    rows: &[Block],
+    query: &[CodeBlock],
+    rows: &[CodeBlock],
     row_of: impl Fn(usize) -> usize,
 ) {
     match level.0 {
-        Form::Plain => dots_plain(acc, query, rows, row_of),
+        InstructionSet::Plain => dot_rows_portable(acc, query, rows, row_of),
         #[cfg(target_arch = "x86_64")]
         // SAFETY: a level is only made when its features were detected.
-        Form::Avx2 => unsafe { dots_avx2(acc, query, rows, row_of) },
+        InstructionSet::Avx2 => unsafe { dot_rows_avx2(acc, query, rows, row_of) },
         #[cfg(target_arch = "x86_64")]
         // SAFETY: as above.
-        Form::Vnni => unsafe { dots_vnni(acc, query, rows, row_of) },
+        InstructionSet::Vnni => unsafe { dot_rows_vnni(acc, query, rows, row_of) },
         #[cfg(target_arch = "aarch64")]
         // SAFETY: as above.
-        Form::Neon => unsafe { dots_neon(acc, query, rows, row_of) },
+        InstructionSet::Neon => unsafe { dots_neon(acc, query, rows, row_of) },
     }
 }
 
-fn dots_plain(acc: &mut [i32], query: &[Block], rows: &[Block], row_of: impl Fn(usize) -> usize) {
+fn dot_rows_portable(
+    acc: &mut [i32],
+    query: &[CodeBlock],
+    rows: &[CodeBlock],
+    row_of: impl Fn(usize) -> usize,
+) {
     for (i, acc) in acc.iter_mut().enumerate() {
         let row = &rows[row_of(i) * query.len()..][..query.len()];
         *acc = 0;
@@ -137,21 +143,21 @@ fn dots_plain(acc: &mut [i32], query: &[Block], rows: &[Block], row_of: impl Fn(
     }
 }
 
-/// Writes the loop over rows once for every form: as many rows together as `ROWS`, then the rest one by one.
+/// The loop over rows for one instruction set: batches of `ROWS_PER_BATCH`, then single rows.
 ///
-/// Plain loops over indices here and below: what a generic function of the library does for a
-/// closure or an iterator is compiled without the features, and stays a call where it is not inlined.
+/// Index loops here and below: library iterators are compiled without the target features and would
+/// remain calls where they are not inlined.
 macro_rules! by_rows {
     ($few:ident, $acc:ident, $query:ident, $rows:ident, $row_of:ident) => {{
         let row = |i: usize| &$rows[$row_of(i) * $query.len()..][..$query.len()];
-        let (groups, rest) = $acc.as_chunks_mut::<ROWS>();
-        let done = groups.len() * ROWS;
+        let (groups, rest) = $acc.as_chunks_mut::<ROWS_PER_BATCH>();
+        let done = groups.len() * ROWS_PER_BATCH;
         for (i, acc) in groups.iter_mut().enumerate() {
-            let mut few: [&[Block]; ROWS] = [&[]; ROWS];
-            for r in 0..ROWS {
-                few[r] = row(i * ROWS + r);
+            let mut few: [&[CodeBlock]; ROWS_PER_BATCH] = [&[]; ROWS_PER_BATCH];
+            for r in 0..ROWS_PER_BATCH {
+                few[r] = row(i * ROWS_PER_BATCH + r);
             }
-            *acc = $few::<ROWS>($query, few);
+            *acc = $few::<ROWS_PER_BATCH>($query, few);
         }
         for (i, acc) in rest.iter_mut().enumerate() {
             [*acc] = $few::<1>($query, [row(done + i)]);
@@ -161,22 +167,28 @@ macro_rules! by_rows {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
-fn dots_avx2(acc: &mut [i32], query: &[Block], rows: &[Block], row_of: impl Fn(usize) -> usize) {
-    by_rows!(few_avx2, acc, query, rows, row_of);
+fn dot_rows_avx2(
+    acc: &mut [i32],
+    query: &[CodeBlock],
+    rows: &[CodeBlock],
+    row_of: impl Fn(usize) -> usize,
+) {
+    by_rows!(dot_batch_avx2, acc, query, rows, row_of);
 }
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
-fn few_avx2<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
+fn dot_batch_avx2<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i32; N] {
     let ones = _mm256_set1_epi16(1);
     let mut sums = [_mm256_setzero_si256(); N];
     for (i, query) in query.iter().enumerate() {
-        for half in [0, BLOCK / 2] {
+        for half in [0, BLOCK_LEN / 2] {
             // SAFETY: a block is two times thirty-two bytes and begins at a multiple of sixty-four.
-            let load = |it: &Block| unsafe { _mm256_load_si256(it.0.as_ptr().add(half).cast()) };
+            let load =
+                |it: &CodeBlock| unsafe { _mm256_load_si256(it.0.as_ptr().add(half).cast()) };
             let query = load(query);
-            // The sign of the query moves to the row, since one side of the product is unsigned.
+            // `maddubs` takes one unsigned operand, so the sign of the query moves to the row.
             let size = _mm256_abs_epi8(query);
             for r in 0..N {
                 let row = _mm256_sign_epi8(load(&rows[r][i]), query);
@@ -188,7 +200,7 @@ fn few_avx2<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
     }
     let mut res = [0; N];
     for r in 0..N {
-        res[r] = total_avx2(sums[r]);
+        res[r] = sum_lanes_avx2(sums[r]);
     }
     res
 }
@@ -196,7 +208,7 @@ fn few_avx2<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2")]
 #[inline]
-fn total_avx2(lanes: __m256i) -> i32 {
+fn sum_lanes_avx2(lanes: __m256i) -> i32 {
     let halves = [_mm256_castsi256_si128(lanes), _mm256_extracti128_si256::<1>(lanes)];
     let four = _mm_add_epi32(halves[0], halves[1]);
     let two = _mm_add_epi32(four, _mm_shuffle_epi32::<0b_01_00_11_10>(four));
@@ -205,26 +217,31 @@ fn total_avx2(lanes: __m256i) -> i32 {
 
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,avx512f,avx512vnni")]
-fn dots_vnni(acc: &mut [i32], query: &[Block], rows: &[Block], row_of: impl Fn(usize) -> usize) {
+fn dot_rows_vnni(
+    acc: &mut [i32],
+    query: &[CodeBlock],
+    rows: &[CodeBlock],
+    row_of: impl Fn(usize) -> usize,
+) {
     let numbers = query.iter().flat_map(|it| it.0);
     let excess = numbers.map(i32::from).sum::<i32>().wrapping_mul(128);
-    by_rows!(few_vnni, acc, query, rows, row_of);
+    by_rows!(dot_batch_vnni, acc, query, rows, row_of);
     for acc in acc {
         *acc = acc.wrapping_sub(excess);
     }
 }
 
-/// Adds 128 to every number of a row, since one side of the product is unsigned: the result is
-/// too large by 128 times the sum of the query.
+/// Adds 128 to every value of a row, because `dpbusd` takes one unsigned operand. The result is too
+/// large by 128 times the sum of the query; the caller subtracts it.
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,avx512f,avx512vnni")]
 #[inline]
-fn few_vnni<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
+fn dot_batch_vnni<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i32; N] {
     let flip = _mm512_set1_epi8(i8::MIN);
     let mut sums = [_mm512_setzero_si512(); N];
     for (i, query) in query.iter().enumerate() {
         // SAFETY: a block is sixty-four bytes and begins at a multiple of sixty-four.
-        let load = |it: &Block| unsafe { _mm512_load_si512(it.0.as_ptr().cast()) };
+        let load = |it: &CodeBlock| unsafe { _mm512_load_si512(it.0.as_ptr().cast()) };
         let query = load(query);
         for r in 0..N {
             let row = _mm512_xor_si512(load(&rows[r][i]), flip);
@@ -233,7 +250,7 @@ fn few_vnni<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
     }
     let mut res = [0; N];
     for r in 0..N {
-        res[r] = total_vnni(sums[r]);
+        res[r] = sum_lanes_vnni(sums[r]);
     }
     res
 }
@@ -241,26 +258,31 @@ fn few_vnni<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
 #[cfg(target_arch = "x86_64")]
 #[target_feature(enable = "avx2,avx512f")]
 #[inline]
-fn total_vnni(lanes: __m512i) -> i32 {
+fn sum_lanes_vnni(lanes: __m512i) -> i32 {
     let halves = [_mm512_castsi512_si256(lanes), _mm512_extracti64x4_epi64::<1>(lanes)];
-    total_avx2(_mm256_add_epi32(halves[0], halves[1]))
+    sum_lanes_avx2(_mm256_add_epi32(halves[0], halves[1]))
 }
 
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
-fn dots_neon(acc: &mut [i32], query: &[Block], rows: &[Block], row_of: impl Fn(usize) -> usize) {
+fn dots_neon(
+    acc: &mut [i32],
+    query: &[CodeBlock],
+    rows: &[CodeBlock],
+    row_of: impl Fn(usize) -> usize,
+) {
     by_rows!(few_neon, acc, query, rows, row_of);
 }
 
 #[cfg(target_arch = "aarch64")]
 #[target_feature(enable = "neon")]
 #[inline]
-fn few_neon<const N: usize>(query: &[Block], rows: [&[Block]; N]) -> [i32; N] {
+fn few_neon<const N: usize>(query: &[CodeBlock], rows: [&[CodeBlock]; N]) -> [i32; N] {
     let mut sums: [int32x4_t; N] = [vdupq_n_s32(0); N];
     for (i, query) in query.iter().enumerate() {
-        for quarter in (0..BLOCK).step_by(16) {
+        for quarter in (0..BLOCK_LEN).step_by(16) {
             // SAFETY: a block is four times sixteen bytes.
-            let load = |it: &Block| unsafe { vld1q_s8(it.0.as_ptr().add(quarter)) };
+            let load = |it: &CodeBlock| unsafe { vld1q_s8(it.0.as_ptr().add(quarter)) };
             let query = load(query);
             for r in 0..N {
                 let row = load(&rows[r][i]);
@@ -294,20 +316,20 @@ mod tests {
                 row.iter().zip(&query[..dims]).map(|(a, b)| cut(a) * cut(b)).sum()
             };
             let (mut blocks, mut asked) = (Vec::new(), Vec::new());
-            lay_out(&mut asked, &query[..dims]);
+            append_blocks(&mut asked, &query[..dims]);
             for row in 0..n_rows {
-                lay_out(&mut blocks, &numbers[row * 300..][..dims]);
+                append_blocks(&mut blocks, &numbers[row * 300..][..dims]);
             }
             let expected: Vec<i32> =
                 (0..n_rows).map(|row| product(&numbers[row * 300..][..dims])).collect();
             let picks: Vec<u32> = (0..20).rev().step_by(3).filter(|it| (*it as usize) < n_rows).collect();
             let picked: Vec<i32> = picks.iter().map(|it| expected[*it as usize]).collect();
-            for level in Level::available() {
+            for level in SimdLevel::detect_available() {
                 let mut acc = vec![-1; n_rows];
-                dots(level, &mut acc, &asked, &blocks);
+                dot_rows(level, &mut acc, &asked, &blocks);
                 prop_assert_eq!(&acc, &expected, "{:?}", level);
                 let mut acc = vec![-1; picks.len()];
-                dots_at(level, &mut acc, &asked, &blocks, &picks);
+                dot_picked_rows(level, &mut acc, &asked, &blocks, &picks);
                 prop_assert_eq!(&acc, &picked, "{:?}", level);
             }
         }
@@ -317,12 +339,12 @@ mod tests {
     fn the_largest_products_do_not_overflow() {
         for (a, b) in [(-128, -128), (127, -128), (-128, 127), (127, 127)] {
             let (mut query, mut row) = (Vec::new(), Vec::new());
-            lay_out(&mut query, &[a; 4096]);
-            lay_out(&mut row, &[b; 4096]);
+            append_blocks(&mut query, &[a; 4096]);
+            append_blocks(&mut row, &[b; 4096]);
             let sign = if (a < 0) == (b < 0) { 1 } else { -1 };
-            for level in Level::available() {
+            for level in SimdLevel::detect_available() {
                 let mut acc = [0];
-                dots(level, &mut acc, &query, &row);
+                dot_rows(level, &mut acc, &query, &row);
                 assert_eq!(acc, [sign * 127 * 127 * 4096], "{level:?}");
             }
         }

@@ -1,39 +1,39 @@
-//! The one estimate of tokens in the product: every budget is kept in it, every saving told in it.
+//! Token estimate, used for every budget and every reported saving.
 //!
-//! Hosts use tokenizers we do not have, so the estimate errs upwards. It was fitted against
+//! The tokenizers of hosts are not available, so the estimate is conservative. It was fitted to
 //! `cl100k`, `o200k` and the published Claude tokenizer on notes, code, paths, errors, transcripts
-//! and specifications, in contexts of twelve lines: it exceeds them by 20 to 50 in a hundred for
-//! the first two and by 5 to 35 for the third; for 99 of 100 contexts of notes, code and prose it
-//! is not below any of them. Lists of paths may be 9 in a hundred above it, text that is made to be
-//! difficult 15, and languages that write long compounds, such as German, 20.
+//! and specifications, in contexts of twelve lines. It exceeds the first two by 20 to 50 % and the
+//! third by 5 to 35 %; for 99 of 100 contexts of notes, code and prose it is not below any of them.
+//! Real counts may exceed it by 9 % for lists of paths, 15 % for adversarial text and 20 % for
+//! languages with long compounds, such as German.
 //!
-//! A line break is a token of its own, so lines add up exactly: the estimate of a text is the sum
-//! of the estimates of its lines, each with its break. `pack` rests on that.
+//! A line break is a token of its own, so the estimate of a text is the sum over its lines, each with
+//! its break. `pack` relies on that.
 
-/// Letters of a word that are one token.
-const WORD: usize = 7;
-/// Further letters of a word per token.
-const REST: usize = 4;
-/// Capitals in a row per token.
-const CAPITALS: usize = 2;
-/// The same sign in a row, per token.
-const SIGNS: usize = 3;
-/// Further spaces in a row, per token; the first belongs to the word behind it.
-const SPACES: usize = 8;
+/// Letters of a word covered by its first token.
+const LETTERS_IN_FIRST_TOKEN: usize = 7;
+/// Letters per further token of a word.
+const LETTERS_PER_FURTHER_TOKEN: usize = 4;
+/// Consecutive capitals per token.
+const CAPITALS_PER_TOKEN: usize = 2;
+/// Repetitions of one punctuation character per token.
+const SIGNS_PER_TOKEN: usize = 3;
+/// Consecutive spaces per token after the first, which belongs to the next word.
+const SPACES_PER_TOKEN: usize = 8;
 
-/// Estimates the tokens of a text; at least one, unless it is empty.
-pub fn tokens(text: &str) -> u32 {
+/// Estimates the tokens of a text; at least one unless it is empty.
+pub fn estimate_tokens(text: &str) -> u32 {
     let (mut rest, mut res) = (text, 0);
     while let Some(first) = rest.chars().next() {
-        let (n_bytes, n_tokens) = piece(first, rest.as_bytes());
+        let (n_bytes, n_tokens) = measure_piece(first, rest.as_bytes());
         res += n_tokens;
         rest = &rest[n_bytes..];
     }
     u32::try_from(res).unwrap_or(u32::MAX).max(u32::from(!text.is_empty()))
 }
 
-/// The length of the piece that `first` begins, and what it costs.
-fn piece(first: char, bytes: &[u8]) -> (usize, usize) {
+/// Length and cost of the piece that starts with `first`.
+fn measure_piece(first: char, bytes: &[u8]) -> (usize, usize) {
     let run = |from: usize, belongs: fn(&u8) -> bool| {
         bytes[from..].iter().take_while(|it| belongs(it)).count()
     };
@@ -41,29 +41,29 @@ fn piece(first: char, bytes: &[u8]) -> (usize, usize) {
     match first {
         // Some tokenizers take three digits together, others each alone.
         '\n' | '0'..='9' => (1, 1),
-        ' ' => (same(), (same() - 1).div_ceil(SPACES)),
-        'a'..='z' => with(run(0, u8::is_ascii_lowercase), word),
+        ' ' => (same(), (same() - 1).div_ceil(SPACES_PER_TOKEN)),
+        'a'..='z' => with_cost(run(0, u8::is_ascii_lowercase), word_cost),
         'A'..='Z' => match run(0, u8::is_ascii_uppercase) {
-            1 => with(1 + run(1, u8::is_ascii_lowercase), word),
-            n => (n, n.div_ceil(CAPITALS)),
+            1 => with_cost(1 + run(1, u8::is_ascii_lowercase), word_cost),
+            n => (n, n.div_ceil(CAPITALS_PER_TOKEN)),
         },
-        '\0'..='\x7f' => with(same(), |n| n.div_ceil(SIGNS)),
-        // Alphabets and signs that tokenizers have met often.
+        '\0'..='\x7f' => with_cost(same(), |n| n.div_ceil(SIGNS_PER_TOKEN)),
+        // Alphabets and punctuation that are frequent in training data.
         '\u{80}'..='\u{2ff}'
         | '\u{370}'..='\u{52f}'
         | '\u{2010}'..='\u{2027}'
-        | '\u{3000}'..='\u{d7ff}' => with(first.len_utf8(), |n| n - 1),
-        // Anything else comes in single bytes.
-        _ => with(first.len_utf8(), |n| n),
+        | '\u{3000}'..='\u{d7ff}' => with_cost(first.len_utf8(), |n| n - 1),
+        // Anything else is encoded byte by byte.
+        _ => with_cost(first.len_utf8(), |n| n),
     }
 }
 
-fn with(n_bytes: usize, cost: fn(usize) -> usize) -> (usize, usize) {
+fn with_cost(n_bytes: usize, cost: fn(usize) -> usize) -> (usize, usize) {
     (n_bytes, cost(n_bytes))
 }
 
-fn word(n_letters: usize) -> usize {
-    1 + n_letters.saturating_sub(WORD).div_ceil(REST)
+fn word_cost(n_letters: usize) -> usize {
+    1 + n_letters.saturating_sub(LETTERS_IN_FIRST_TOKEN).div_ceil(LETTERS_PER_FURTHER_TOKEN)
 }
 
 #[cfg(test)]
@@ -99,14 +99,14 @@ mod tests {
             ("設定ファイルを変更した後は再起動が必要です。", 22, 17),
         ];
         for (text, cl100k, claude) in known {
-            let (n, most) = (tokens(text), cl100k.max(claude));
+            let (n, most) = (estimate_tokens(text), cl100k.max(claude));
             assert!((most..=2 * most).contains(&n), "{n} for {text:?}");
         }
     }
 
     #[test]
     fn pieces_cost_what_the_table_says() {
-        let cost = |texts: &[&str]| texts.iter().map(|it| tokens(it)).collect::<Vec<_>>();
+        let cost = |texts: &[&str]| texts.iter().map(|it| estimate_tokens(it)).collect::<Vec<_>>();
         assert_eq!(cost(&["", " ", "a", "retries", "internationalisation"]), [0, 1, 1, 1, 5]);
         assert_eq!(cost(&["verifyJwt", "HTTP", "1234", "-----", "a  b"]), [2, 2, 4, 2, 3]);
         assert_eq!(cost(&["\n", "\n\n", "é", "漢", "🦀", "—"]), [1, 2, 1, 2, 4, 2]);
@@ -116,13 +116,13 @@ mod tests {
         #[test]
         fn lines_add_up(lines in prop::collection::vec("[^\n]{0,40}", 0..6)) {
             let lines: Vec<String> = lines.iter().map(|it| format!("{it}\n")).collect();
-            let sum: u32 = lines.iter().map(|it| tokens(it)).sum();
-            prop_assert_eq!(tokens(&lines.concat()), sum);
+            let sum: u32 = lines.iter().map(|it| estimate_tokens(it)).sum();
+            prop_assert_eq!(estimate_tokens(&lines.concat()), sum);
         }
 
         #[test]
         fn only_nothing_costs_nothing(text in any::<String>()) {
-            prop_assert_eq!(tokens(&text) == 0, text.is_empty());
+            prop_assert_eq!(estimate_tokens(&text) == 0, text.is_empty());
         }
     }
 }

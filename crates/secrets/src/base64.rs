@@ -1,12 +1,14 @@
-//! A lenient Base64 reader, enough to look at the first bytes behind an encoding.
+//! A lenient Base64 decoder, sufficient to inspect the first bytes of an encoded value.
 
-/// Decodes either alphabet up to the first byte that is not in it; padding is not needed.
-pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
+/// Decodes the standard and the URL alphabet up to the first byte outside of both. Padding is
+/// optional.
+pub(crate) fn decode_base64(text: &[u8]) -> Vec<u8> {
     let mut acc = Vec::with_capacity(text.len() * 3 / 4);
     let (mut bits, mut n_bits) = (0u32, 0);
-    for value in text.iter().map_while(|it| value(*it)) {
+    for value in text.iter().map_while(|it| sextet_value(*it)) {
         bits = (bits << 6) | u32::from(value);
         n_bits += 6;
+        // Four sextets make three bytes; a rest of fewer than eight bits is padding.
         if n_bits >= 8 {
             n_bits -= 8;
             acc.push((bits >> n_bits).to_le_bytes()[0]);
@@ -16,7 +18,7 @@ pub(crate) fn decode(text: &[u8]) -> Vec<u8> {
     acc
 }
 
-const fn value(it: u8) -> Option<u8> {
+const fn sextet_value(it: u8) -> Option<u8> {
     match it {
         b'A'..=b'Z' => Some(it - b'A'),
         b'a'..=b'z' => Some(it - b'a' + 26),

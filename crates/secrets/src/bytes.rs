@@ -1,8 +1,8 @@
-//! Byte classes and borders shared by the finders.
+//! Byte classes, word borders and runs, shared by the finders.
 
-/// Stands for something that was already redacted. No finder looks across it, so a text and its
-/// redaction are searched alike. A NUL of the input is treated the same way, which does no harm.
-pub(crate) const OPAQUE: u8 = 0;
+/// Replaces text that is already redacted. No finder looks across it, so a text and its redaction
+/// give the same findings. A NUL in the input is treated the same way, which does no harm.
+pub(crate) const OPAQUE_BYTE: u8 = 0;
 
 pub(crate) const fn is_base64url(it: u8) -> bool {
     it.is_ascii_alphanumeric() || it == b'_' || it == b'-'
@@ -12,7 +12,7 @@ pub(crate) const fn is_base64(it: u8) -> bool {
     it.is_ascii_alphanumeric() || it == b'+' || it == b'/'
 }
 
-/// Bytes of a name as configuration files and code write it.
+/// Bytes of a name in configuration files and code.
 pub(crate) const fn is_name(it: u8) -> bool {
     it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-' | b'.')
 }
@@ -21,19 +21,19 @@ pub(crate) const fn is_quote(it: u8) -> bool {
     matches!(it, b'"' | b'\'' | b'`')
 }
 
-/// Whether a token can start at `at`: what stands before it is not part of the same word. The
-/// letter of an escape (`\n`) and a percent escape (`%3D`) end a word too.
+/// True if a token can start at `at`, because the byte before it does not belong to the same word.
+/// The letter of an escape (`\n`) and a percent escape (`%3D`) end a word, too.
 pub(crate) fn starts_token(text: &[u8], at: usize) -> bool {
     let Some(&last) = text[..at].last() else { return true };
     if !last.is_ascii_alphanumeric() {
         return true;
     }
     let before = |n: usize| at.checked_sub(n).map(|it| text[it]);
-    let escape = matches!(last, b'n' | b'r' | b't') && before(2) == Some(b'\\');
-    let percent = last.is_ascii_hexdigit()
+    let is_escape = matches!(last, b'n' | b'r' | b't') && before(2) == Some(b'\\');
+    let is_percent_escape = last.is_ascii_hexdigit()
         && before(2).is_some_and(|it| it.is_ascii_hexdigit())
         && before(3) == Some(b'%');
-    escape || percent
+    is_escape || is_percent_escape
 }
 
 pub(crate) fn ends_token(text: &[u8], end: usize) -> bool {
@@ -41,25 +41,25 @@ pub(crate) fn ends_token(text: &[u8], end: usize) -> bool {
 }
 
 /// End of the run of bytes that satisfy `is`, at most `limit` long.
-pub(crate) fn run(text: &[u8], start: usize, limit: usize, is: impl Fn(u8) -> bool) -> usize {
+pub(crate) fn run_end(text: &[u8], start: usize, limit: usize, is: impl Fn(u8) -> bool) -> usize {
     let window = &text[start..text.len().min(start + limit)];
     start + window.iter().position(|it| !is(*it)).unwrap_or(window.len())
 }
 
 /// Start of the run of bytes that satisfy `is` and end at `end`, at most `limit` long.
-pub(crate) fn run_back(text: &[u8], end: usize, limit: usize, is: impl Fn(u8) -> bool) -> usize {
+pub(crate) fn run_start(text: &[u8], end: usize, limit: usize, is: impl Fn(u8) -> bool) -> usize {
     let from = end.saturating_sub(limit);
     text[from..end].iter().rposition(|it| !is(*it)).map_or(from, |it| from + it + 1)
 }
 
 pub(crate) fn skip_blanks(text: &[u8], start: usize) -> usize {
-    run(text, start, 40, |it| it == b' ' || it == b'\t')
+    run_end(text, start, 40, |it| it == b' ' || it == b'\t')
 }
 
 pub(crate) fn starts_with_ignore_case(text: &[u8], lower: &str) -> bool {
     text.len() >= lower.len() && text[..lower.len()].eq_ignore_ascii_case(lower.as_bytes())
 }
 
-pub(crate) fn contains(text: &[u8], part: &str) -> bool {
+pub(crate) fn contains_text(text: &[u8], part: &str) -> bool {
     text.windows(part.len()).any(|it| it == part.as_bytes())
 }

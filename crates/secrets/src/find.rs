@@ -1,85 +1,91 @@
-//! The walk: keywords wake finders, claims are merged, and the rest is looked at once more.
+//! The search: keywords trigger finders, their claims are merged, and the rest of the text is
+//! searched again.
 
-mod assign;
+mod assignment;
+mod assignment_parser;
 mod discord;
-mod judge;
 mod jwt;
-mod link;
 mod pem;
 mod rule;
 mod url;
+mod value_check;
 
-use crate::Finding;
-use crate::bytes::OPAQUE;
-use crate::keyword::{Finder, INDEX};
-use crate::{kind, mask};
+use crate::SecretFinding;
+use crate::bytes::OPAQUE_BYTE;
+use crate::keyword_index::{FinderKind, KEYWORD_INDEX};
+use crate::{kind, redaction_mask};
 
-/// What a finder takes for a secret. Claims of several finders may overlap.
+/// A span that a finder considers a secret. Claims of several finders may overlap.
 #[derive(Debug, Clone, Copy)]
-struct Claim {
+struct SecretClaim {
     kind: &'static str,
     start: usize,
     end: usize,
 }
 
-/// A redaction can free its neighbour (a border that was none appears), so the text is looked at
-/// again with what was found made opaque. Texts that need more than two looks are made, not met.
-const LOOKS: usize = 16;
+/// Most passes over a text. A redaction can expose its neighbour, because a word border appears
+/// where there was none. So the text is searched again with the findings made opaque. Texts that
+/// need more than two passes are constructed, not real.
+const MAX_PASSES: usize = 16;
 
-pub(crate) fn find(text: &str) -> Vec<Finding> {
-    let mut bytes = mask::mask(text);
+pub(crate) fn find_secrets(text: &str) -> Vec<SecretFinding> {
+    let mut bytes = redaction_mask::mask_redactions(text);
     let mut acc = Vec::new();
-    for _ in 0..LOOKS {
-        let found = merge(text, claims(&bytes));
+    for _ in 0..MAX_PASSES {
+        let found = merge_claims(text, collect_claims(&bytes));
         if found.is_empty() {
             break;
         }
-        for it in &found {
-            bytes.to_mut()[it.start..it.end].fill(OPAQUE);
+        for finding in &found {
+            bytes.to_mut()[finding.start..finding.end].fill(OPAQUE_BYTE);
         }
         acc.extend(found);
     }
-    acc.sort_unstable_by_key(|it: &Finding| it.start);
+    acc.sort_unstable_by_key(|it: &SecretFinding| it.start);
     acc
 }
 
-fn claims(text: &[u8]) -> Vec<Claim> {
+/// Runs every finder whose keyword occurs.
+fn collect_claims(text: &[u8]) -> Vec<SecretClaim> {
     let mut acc = Vec::new();
-    for hit in INDEX.automaton.find_overlapping_iter(text) {
-        let keyword = &INDEX.keywords[hit.pattern().as_usize()];
-        if keyword.exact && &text[hit.range()] != keyword.text.as_bytes() {
+    for hit in KEYWORD_INDEX.automaton.find_overlapping_iter(text) {
+        let keyword = &KEYWORD_INDEX.keywords[hit.pattern().as_usize()];
+        // The automaton ignores case for all keywords, because one is cheaper than two.
+        if keyword.is_case_sensitive && &text[hit.range()] != keyword.text.as_bytes() {
             continue;
         }
         match keyword.finder {
-            Finder::Rule(i) => rule::claim(&mut acc, text, hit.start(), i),
-            Finder::Pem => pem::claim(&mut acc, text, hit.start()),
-            Finder::EncodedPem => pem::claim_encoded(&mut acc, text, hit.start()),
-            Finder::PuttyKey => pem::claim_putty(&mut acc, text, hit.start()),
-            Finder::Jwt => jwt::claim(&mut acc, text, hit.start()),
-            Finder::Url => url::claim(&mut acc, text, hit.start()),
-            Finder::Word(word) => assign::claim(&mut acc, text, hit.range(), word),
-            Finder::Service => assign::claim_service(&mut acc, text, hit.range()),
+            FinderKind::Rule(i) => rule::claim_rule(&mut acc, text, hit.start(), i),
+            FinderKind::Pem => pem::claim_pem(&mut acc, text, hit.start()),
+            FinderKind::EncodedPem => pem::claim_encoded(&mut acc, text, hit.start()),
+            FinderKind::PuttyKey => pem::claim_putty(&mut acc, text, hit.start()),
+            FinderKind::Jwt => jwt::claim_jwt(&mut acc, text, hit.start()),
+            FinderKind::Url => url::claim_password(&mut acc, text, hit.start()),
+            FinderKind::Word(word) => assignment::claim_word(&mut acc, text, hit.range(), word),
+            FinderKind::Service => assignment::claim_service(&mut acc, text, hit.range()),
         }
     }
-    discord::claim(&mut acc, text);
+    // A Discord token has no keyword, so its finder scans by itself.
+    discord::claim_discord(&mut acc, text);
     acc
 }
 
-/// Joins claims that overlap: together they are one secret, named by the kind of highest rank.
-fn merge(text: &str, mut claims: Vec<Claim>) -> Vec<Finding> {
-    claims.sort_unstable_by_key(|it| (it.start, kind::rank(it.kind), it.end));
-    let mut acc: Vec<Finding> = Vec::with_capacity(claims.len());
+/// Joins overlapping claims to one secret, named by the kind of the highest rank.
+fn merge_claims(text: &str, mut claims: Vec<SecretClaim>) -> Vec<SecretFinding> {
+    claims.sort_unstable_by_key(|it| (it.start, kind::kind_rank(it.kind), it.end));
+    let mut acc: Vec<SecretFinding> = Vec::with_capacity(claims.len());
     for claim in claims {
+        // Finders work on bytes and may stop inside a character.
         let start = text.floor_char_boundary(claim.start);
         let end = text.ceil_char_boundary(claim.end);
         match acc.last_mut() {
             Some(last) if start < last.end => {
                 last.end = last.end.max(end);
-                if kind::rank(claim.kind) < kind::rank(last.kind) {
+                if kind::kind_rank(claim.kind) < kind::kind_rank(last.kind) {
                     last.kind = claim.kind;
                 }
             }
-            _ => acc.push(Finding { kind: claim.kind, start, end }),
+            _ => acc.push(SecretFinding { kind: claim.kind, start, end }),
         }
     }
     acc

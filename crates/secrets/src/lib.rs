@@ -1,66 +1,67 @@
 //! Finds and redacts secrets in text.
 //!
-//! The room is pure and sees nothing else of ours: text comes in, places of secrets come out. One
-//! walk of an Aho-Corasick automaton looks for keywords; only behind a keyword does a pattern or a
-//! small parser look closer. It deliberately does not ask any provider whether a token is live,
-//! does not read files, and does not decide what happens to a text that holds a secret.
+//! Pure: a text goes in, the positions of secrets come out; the crate depends on no other of ours.
+//! An Aho-Corasick automaton searches for keywords, and only at a keyword a pattern or a small
+//! parser looks closer. The crate deliberately does not ask a provider whether a token is valid,
+//! reads no files, and does not decide what happens to a text that contains a secret.
 
 mod base64;
 mod bytes;
 mod find;
-mod keyword;
+mod keyword_index;
 mod kind;
-mod mask;
-mod place;
+mod location;
 mod placeholder;
 mod random;
+mod redaction_mask;
 mod rules;
-mod word;
+mod words;
 
-pub use kind::{Kind, kinds};
-pub use place::{Place, places};
-pub use rules::{RULES, Rule};
+pub use kind::{SecretKind, all_kinds};
+pub use location::{FindingPosition, locate_findings};
+pub use rules::{RULE_TABLES, TokenRule};
 
 /// A secret in a text: bytes `start..end`, on character boundaries.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Finding {
+pub struct SecretFinding {
     pub kind: &'static str,
     pub start: usize,
     pub end: usize,
 }
 
-/// A text without its secrets, and where they stood in the original.
+/// A text without its secrets, and their positions in the original.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Redacted {
+pub struct RedactedText {
     pub text: String,
-    pub findings: Vec<Finding>,
+    pub findings: Vec<SecretFinding>,
 }
 
-/// All secrets of a text, in order, without overlap; each span is the value alone, not its name.
-pub fn scan(text: &str) -> Vec<Finding> {
-    find::find(text)
+/// All secrets in a text, in order and without overlap. A span covers the value, not its name.
+pub fn scan(text: &str) -> Vec<SecretFinding> {
+    find::find_secrets(text)
 }
 
 /// Replaces every secret by `[REDACTED: kind]`. Redacting the result again changes nothing.
-pub fn redact(text: &str) -> Redacted {
+pub fn redact(text: &str) -> RedactedText {
     let findings = scan(text);
     let mut acc = String::with_capacity(text.len());
     let mut from = 0;
-    for it in &findings {
-        acc.push_str(&text[from..it.start]);
-        acc.push_str(mask::OPEN);
-        acc.push_str(it.kind);
+    for finding in &findings {
+        acc.push_str(&text[from..finding.start]);
+        acc.push_str(redaction_mask::REDACTION_START);
+        acc.push_str(finding.kind);
         acc.push(']');
-        from = it.end;
+        from = finding.end;
     }
     acc.push_str(&text[from..]);
-    Redacted { text: acc, findings }
+    RedactedText { text: acc, findings }
 }
 
-/// Compiles every pattern now, so that no later call pays for it. For long-lived processes.
-pub fn warm() {
-    keyword::INDEX.automaton.find(b"");
-    for it in rules::COMPILED.iter() {
-        it.regex().is_match(b"");
+/// Compiles all patterns, so that no later call pays for it. For long-lived processes.
+pub fn compile_all() {
+    keyword_index::KEYWORD_INDEX.automaton.find(b"");
+    for rule in rules::COMPILED_RULES.iter() {
+        // The first search also allocates the caches of the pattern.
+        rule.regex().is_match(b"");
     }
 }

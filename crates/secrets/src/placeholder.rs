@@ -1,10 +1,10 @@
-//! The allow-list: values that stand where a secret would, and are none.
+//! The allow list: placeholders and references in the place of a secret.
 
-use crate::bytes::{contains, starts_with_ignore_case};
+use crate::bytes::{contains_text, starts_with_ignore_case};
 
-/// Parts, in lower case, that only a stand-in or a reference to a variable has.
+/// Parts, in lower case, that only a placeholder or a reference to a variable has.
 #[rustfmt::skip]
-const PARTS: &[&str] = &[
+const PLACEHOLDER_PARTS: &[&str] = &[
     "${", "$(", "{{", "}}", "#{", "<%", "%>", "...", "***", "xxxx", "example", "placeholder",
     "changeme", "change_me", "change-me", "change this", "your_", "your-", "yourapi", "yourtoken",
     "yoursecret", "yourpass", "insert", "replace", "dummy", "redacted", "goes_here", "goes-here",
@@ -13,23 +13,24 @@ const PARTS: &[&str] = &[
     "my-secret", "mysecret", "my_secret", "my-token", "my_token", "mytoken", "my-api", "my_api",
 ];
 
-/// Whole values, in lower case, that people write where a password would stand.
+/// Values, in lower case, that people write in the place of a password.
 #[rustfmt::skip]
-const WHOLE: &[&str] = &[
+const PLACEHOLDER_VALUES: &[&str] = &[
     "password", "passwd", "passphrase", "passwort", "secret", "token", "apikey", "api_key",
     "api-key", "string", "test", "testing", "none", "null", "nil", "true", "false", "required",
     "optional", "admin", "root", "user", "username", "foo-bar", "foobar", "foo", "bar", "baz",
     "value", "default", "unknown", "empty", "hidden", "invalid", "missing", "private", "public",
 ];
 
-/// Keys printed in the manuals of their makers, in parts so that this file holds none.
-const SAMPLES: &[&str] = &[
+/// Sample keys from the documentation of providers. Each is split, so that scanners of this
+/// repository stay silent.
+const DOCUMENTED_SAMPLES: &[&str] = &[
     concat!("AKIA", "IOSFODNN7EXAMPLE"),
     concat!("AKIA", "I44QH8DHBEXAMPLE"),
     concat!("wJalr", "XUtnFEMI"),
 ];
 
-/// Whether an assigned value is a stand-in: a template, a variable, a word for "put it here".
+/// True if an assigned value is a placeholder: a template, a variable, a word such as "changeme".
 pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     if value.len() < 4
         || is_filler(value)
@@ -39,22 +40,24 @@ pub(crate) fn is_placeholder(value: &[u8]) -> bool {
     {
         return true;
     }
+    // The lists are long, so the cheap tests above come first.
     let lower = value[..value.len().min(256)].to_ascii_lowercase();
-    WHOLE.iter().any(|it| it.as_bytes() == lower) || PARTS.iter().any(|it| contains(&lower, it))
+    PLACEHOLDER_VALUES.iter().any(|it| it.as_bytes() == lower)
+        || PLACEHOLDER_PARTS.iter().any(|it| contains_text(&lower, it))
 }
 
-/// Whether eight or more of `x`, `*` or `.` in a row fill a value. Of a token in a known format
-/// only this makes a stand-in: a real one may well contain `test` or `example`.
+/// True if the value contains eight or more of `x`, `*` or `.` in a row. For a token in a known
+/// format only this makes a placeholder, because a real one may contain `test` or `example`.
 pub(crate) fn is_filler(value: &[u8]) -> bool {
     value.windows(8).any(|it| it.iter().all(|it| matches!(it, b'x' | b'X' | b'*' | b'.')))
 }
 
-/// Whether a token is one of those printed in the manual of its maker.
+/// True for a sample key from the documentation of its provider.
 pub(crate) fn is_sample(value: &[u8]) -> bool {
-    SAMPLES.iter().any(|it| value.starts_with(it.as_bytes()))
+    DOCUMENTED_SAMPLES.iter().any(|it| value.starts_with(it.as_bytes()))
 }
 
-/// One byte makes up three quarters of the value.
+/// True if one byte makes up three quarters of the value.
 fn is_repetitive(value: &[u8]) -> bool {
     let value = &value[..value.len().min(256)];
     let mut counts = [0usize; 256];
@@ -64,7 +67,8 @@ fn is_repetitive(value: &[u8]) -> bool {
     counts.iter().any(|it| it * 4 >= value.len() * 3)
 }
 
-/// `$VAR`, `%VAR%`, `%s`, `{name}`, `<name>`, `@name`, `&name`, `*const`, `[…]`.
+/// True for a reference: `$VAR`, `%VAR%`, `%s`, `{name}`, `<name>`, `@name`, `&name`, `*const`,
+/// `[…]`.
 fn is_reference(value: &[u8]) -> bool {
     matches!(value[0], b'$' | b'%' | b'{' | b'<' | b'[' | b'&' | b'(' | b'*')
         || (value.starts_with(b"@")

@@ -1,13 +1,13 @@
-//! Tells random strings from words, names, dates and versions.
+//! Distinguishes random strings from words, names, dates and versions.
 
-/// Shannon entropy in thousandths of a bit per byte, of the first `LOOK` bytes.
+/// Shannon entropy of the first [`MAX_JUDGED_BYTES`] bytes, in thousandths of a bit per byte.
 #[expect(
     clippy::cast_possible_truncation,
     clippy::cast_sign_loss,
     reason = "entropy per byte lies between 0 and 8 bits"
 )]
-pub(crate) fn entropy(text: &[u8]) -> u32 {
-    let text = &text[..text.len().min(LOOK)];
+pub(crate) fn shannon_entropy(text: &[u8]) -> u32 {
+    let text = &text[..text.len().min(MAX_JUDGED_BYTES)];
     let mut counts = [0u16; 256];
     for it in text {
         counts[usize::from(*it)] += 1;
@@ -18,52 +18,57 @@ pub(crate) fn entropy(text: &[u8]) -> u32 {
     (bits * 1000.0).round() as u32
 }
 
-/// Judging looks at this much of a value: more would tell nothing new and cost time.
-const LOOK: usize = 256;
+/// Longest part of a value that is judged; more would change no result and cost time.
+const MAX_JUDGED_BYTES: usize = 256;
 
-/// Whether a value of at least `least` bytes reads as generated rather than written.
+/// True if a value of at least `min_bytes` bytes is generated rather than written.
 ///
-/// The value is cut at its punctuation and every piece is judged alone, so `claude-3-opus-20240229`
-/// stays a name although it mixes letters and digits.
-pub(crate) fn is_random(value: &[u8], least: usize) -> bool {
-    let value = &value[..value.len().min(LOOK)];
-    if value.len() < least || !value.iter().all(|it| is_token_byte(*it)) || entropy(value) < 2200 {
+/// The value is split at its punctuation and every piece is judged alone, so
+/// `claude-3-opus-20240229` stays a name although it mixes letters and digits.
+pub(crate) fn is_random(value: &[u8], min_bytes: usize) -> bool {
+    let value = &value[..value.len().min(MAX_JUDGED_BYTES)];
+    if value.len() < min_bytes
+        || !value.iter().all(|it| is_token_byte(*it))
+        || shannon_entropy(value) < 2200
+    {
         return false;
     }
     if is_uuid(value) {
         return true;
     }
-    let noisy: usize =
-        value.split(|it| is_joint(*it)).filter(|it| is_noisy(it)).map(<[u8]>::len).sum();
-    noisy >= 8 && noisy * 5 >= value.len() * 2
+    let n_noisy: usize =
+        value.split(|it| is_separator(*it)).filter(|it| is_noisy(it)).map(<[u8]>::len).sum();
+    // At least eight bytes and two fifths of the value must be noise.
+    n_noisy >= 8 && n_noisy * 5 >= value.len() * 2
 }
 
 const fn is_token_byte(it: u8) -> bool {
-    it.is_ascii_alphanumeric() || is_joint(it)
+    it.is_ascii_alphanumeric() || is_separator(it)
 }
 
-const fn is_joint(it: u8) -> bool {
+const fn is_separator(it: u8) -> bool {
     matches!(it, b'-' | b'_' | b'.' | b':' | b'/' | b'+' | b'=' | b'~' | b'%' | b'!' | b'$')
 }
 
-/// One piece without punctuation: letters and digits change often, or the letters make no word.
+/// True for a piece in which letters and digits alternate often, or whose letters form no word.
 fn is_noisy(piece: &[u8]) -> bool {
     let n_digits = piece.iter().filter(|it| it.is_ascii_digit()).count();
     let n_letters = piece.len() - n_digits;
     if n_letters == 0 {
+        // Shorter runs of digits are times, ids and phone numbers.
         return n_digits >= 24;
     }
     let n_changes =
         piece.windows(2).filter(|it| it[0].is_ascii_digit() != it[1].is_ascii_digit()).count();
-    // A name holds a digit or two (`Uint8Array`); a random piece holds them all over.
+    // A name has a digit or two (`Uint8Array`); a random piece has digits throughout.
     (n_changes >= 3 && n_digits * 6 >= piece.len())
         || (n_changes == 2 && n_digits * 3 >= piece.len() && piece.len() >= 8)
         || (n_changes == 1 && piece.len() >= 12 && n_digits >= 3 && n_letters >= 3)
         || is_gibberish(piece)
 }
 
-/// Whether the letters of a text follow one another as they do not in words: at least three in
-/// ten pairs are unusual. Shorter than eight letters there is too little to tell.
+/// True if at least three in ten pairs of adjacent letters are unusual in words. With fewer than
+/// eight letters there is too little to judge.
 pub(crate) fn is_gibberish(text: &[u8]) -> bool {
     let (mut n_pairs, mut n_rare) = (0, 0);
     for pair in text.windows(2) {
@@ -77,14 +82,14 @@ pub(crate) fn is_gibberish(text: &[u8]) -> bool {
 
 fn is_usual_pair(first: u8, second: u8) -> bool {
     let row = usize::from(first.to_ascii_lowercase() - b'a');
-    FOLLOWERS[row].as_bytes().contains(&second.to_ascii_lowercase())
+    USUAL_FOLLOWERS[row].as_bytes().contains(&second.to_ascii_lowercase())
 }
 
-/// Letters that usually follow each letter of the alphabet: the pairs that make up at least one
-/// in two thousand of the pairs in the distinct words of English prose and source code. Random
-/// letters miss about six pairs in ten, words about one in fifty.
+/// Letters that usually follow each letter of the alphabet: the pairs that make up at least one in
+/// two thousand of the pairs in the distinct words of English prose and source code. Of random
+/// letters about six pairs in ten are missing here, of words about one in fifty.
 #[rustfmt::skip]
-const FOLLOWERS: [&str; 26] = [
+const USUAL_FOLLOWERS: [&str; 26] = [
     /* a */ "bcdgiklmnprstuvy", /* b */ "aeilorsu",         /* c */ "acehiklorstuy",
     /* d */ "adeilorsu",        /* e */ "acdefgilmnpqrstvwx", /* f */ "aefiloru",
     /* g */ "aeghinorsu",       /* h */ "aeiort",           /* i */ "abcdefglmnoprstvxz",
@@ -96,20 +101,20 @@ const FOLLOWERS: [&str; 26] = [
     /* y */ "einpst",           /* z */ "e",
 ];
 
-/// Whether a value is a soup of letters, digits and signs, as some generators make keys.
-pub(crate) fn is_soup(value: &[u8]) -> bool {
+/// True if a value mixes letters, digits and many different signs, as some generators make keys.
+pub(crate) fn is_mixed_characters(value: &[u8]) -> bool {
     let mut signs: Vec<u8> = value.iter().copied().filter(u8::is_ascii_punctuation).collect();
     signs.sort_unstable();
     signs.dedup();
     let n_blanks = value.iter().filter(|it| it.is_ascii_whitespace()).count();
-    (32..=LOOK).contains(&value.len())
+    (32..=MAX_JUDGED_BYTES).contains(&value.len())
         && signs.len() >= 7
         && n_blanks * 16 <= value.len()
         && value.iter().filter(|it| it.is_ascii_digit()).count() >= 2
-        && entropy(value) >= 4500
+        && shannon_entropy(value) >= 4500
 }
 
-/// `8-4-4-4-12`, hexadecimal.
+/// True for `8-4-4-4-12` hexadecimal digits.
 pub(crate) fn is_uuid(value: &[u8]) -> bool {
     value.len() == 36
         && value.iter().enumerate().all(|(i, it)| match i {

@@ -1,7 +1,7 @@
-//! The table of token formats: one row per kind of secret that is known by its own shape.
+//! The tables of token formats: one row per kind of secret that has a shape of its own.
 //!
-//! Secrets without a shape (a password in an assignment, a key in a header) are not here; they
-//! belong to the parsers under `find`.
+//! Secrets without a shape (a password in an assignment, a key in a header) are found by the
+//! parsers under `find`.
 
 mod chat;
 mod cloud;
@@ -20,50 +20,51 @@ use regex::bytes::{Regex, RegexBuilder};
 
 /// One known token format.
 #[derive(Debug)]
-pub struct Rule {
-    /// What `[REDACTED: kind]` names.
+pub struct TokenRule {
+    /// Kind that `[REDACTED: kind]` names.
     pub kind: &'static str,
-    /// One line for people.
+    /// Description in one line.
     pub label: &'static str,
-    /// Exact texts (letter case counts unless the pattern says otherwise) that wake the pattern.
+    /// Texts that trigger the pattern. Case counts unless the pattern ignores it.
     pub keywords: &'static [&'static str],
-    /// How many bytes of the token may stand before the keyword.
-    pub back: usize,
-    /// Least Shannon entropy of the secret, in thousandths of a bit per character.
-    pub entropy: u32,
-    /// ASCII pattern, anchored where the token starts. Group 1 is the secret; without a group the
-    /// whole match is, and then it must not continue a longer word to its left.
+    /// Most bytes of the token before the keyword.
+    pub max_bytes_before: usize,
+    /// Least Shannon entropy of the secret, in thousandths of a bit per byte. 0 also disables the
+    /// placeholder test.
+    pub min_entropy: u32,
+    /// ASCII pattern, anchored at the start of the token. Group 1 is the secret. Without a group
+    /// the whole match is the secret, and then it must not continue a longer word to its left.
     pub pattern: &'static str,
 }
 
-/// Every table, in the order of the reference page; of two rules that claim the same bytes the
+/// All tables, in the order of the reference page. Of two rules that claim the same bytes the
 /// earlier one gives the kind.
-pub const RULES: &[&[Rule]] = &[
-    cloud::RULES,
-    infra::RULES,
-    code::RULES,
-    model::RULES,
-    chat::RULES,
-    payment::RULES,
-    product::RULES,
-    watch::RULES,
-    hash::RULES,
-    command::RULES,
+pub const RULE_TABLES: &[&[TokenRule]] = &[
+    cloud::CLOUD_RULES,
+    infra::INFRA_RULES,
+    code::CODE_RULES,
+    model::MODEL_RULES,
+    chat::CHAT_RULES,
+    payment::PAYMENT_RULES,
+    product::PRODUCT_RULES,
+    watch::MONITORING_RULES,
+    hash::HASH_RULES,
+    command::COMMAND_RULES,
 ];
 
 /// All rows of all tables, in order.
-pub(crate) fn all() -> impl Iterator<Item = &'static Rule> {
-    RULES.iter().flat_map(|it| it.iter())
+pub(crate) fn all_rules() -> impl Iterator<Item = &'static TokenRule> {
+    RULE_TABLES.iter().flat_map(|it| it.iter())
 }
 
-/// A rule and its pattern, compiled when its keyword first turns up: a one-shot process that sees
-/// plain text should not pay for a hundred patterns.
-pub(crate) struct Compiled {
-    pub(crate) rule: &'static Rule,
+/// A rule and its pattern, which is compiled when its keyword first occurs: a one-shot process that
+/// sees plain text should not pay for a hundred patterns.
+pub(crate) struct CompiledRule {
+    pub(crate) rule: &'static TokenRule,
     regex: std::sync::OnceLock<Regex>,
 }
 
-impl Compiled {
+impl CompiledRule {
     pub(crate) fn regex(&self) -> &Regex {
         self.regex.get_or_init(|| {
             RegexBuilder::new(&format!(r"\A(?:{})", self.rule.pattern))
@@ -74,29 +75,30 @@ impl Compiled {
     }
 }
 
-pub(crate) static COMPILED: LazyLock<Vec<Compiled>> = LazyLock::new(|| {
-    all().map(|rule| Compiled { rule, regex: std::sync::OnceLock::new() }).collect()
+pub(crate) static COMPILED_RULES: LazyLock<Vec<CompiledRule>> = LazyLock::new(|| {
+    all_rules().map(|rule| CompiledRule { rule, regex: std::sync::OnceLock::new() }).collect()
 });
 
-/// A token that is known by its prefix.
+/// A token with a known prefix.
 const fn token(
     kind: &'static str,
     keywords: &'static [&'static str],
-    entropy: u32,
+    min_entropy: u32,
     pattern: &'static str,
     label: &'static str,
-) -> Rule {
-    Rule { kind, label, keywords, back: 0, entropy, pattern }
+) -> TokenRule {
+    TokenRule { kind, label, keywords, max_bytes_before: 0, min_entropy, pattern }
 }
 
-/// A token that is known by a mark inside it or at its end, `back` bytes from its start at most.
+/// A token with a known mark inside it or at its end, at most `max_bytes_before` bytes after its
+/// start.
 const fn marked(
     kind: &'static str,
     keywords: &'static [&'static str],
-    back: usize,
-    entropy: u32,
+    max_bytes_before: usize,
+    min_entropy: u32,
     pattern: &'static str,
     label: &'static str,
-) -> Rule {
-    Rule { kind, label, keywords, back, entropy, pattern }
+) -> TokenRule {
+    TokenRule { kind, label, keywords, max_bytes_before, min_entropy, pattern }
 }

@@ -1,4 +1,4 @@
-//! What the daemon holds, and what happens to an event.
+//! State of the daemon, and the path of an event from the wire to the journal.
 
 use std::collections::HashMap;
 use std::path::Path;
@@ -6,57 +6,56 @@ use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use engine::Engine;
-use model::{Envelope, Event, SessionId, Tool, ValidationKind};
+use engine::Project;
+use model::{Event, EventEnvelope, SessionId, Tool, ValidationKind};
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
-use crate::address::Address;
-use crate::background::{Background, Task};
-use crate::project::{Project, Shelf, lock};
+use crate::address::DaemonAddress;
+use crate::background_worker::{BackgroundTask, BackgroundWorker};
+use crate::live_session::{LiveSession, LiveSessions};
+use crate::open_projects::{Freshness, OpenProject, OpenProjects, lock};
 use crate::run::Config;
-use crate::sitting::{Sitting, Sittings};
-use crate::wire::{Code, Failure, PROTOCOL, StatusWire};
+use crate::wire::{ErrorCode, PROTOCOL_VERSION, RequestFailure, StatusWire};
 
-/// How long the ends of steps are collected before they are brought to the disk together.
-const GATHERED: Duration = Duration::from_millis(20);
-/// How long the model is kept ready after the last question, and the graph of a project after anything
-/// was asked there.
-const READY: Duration = Duration::from_mins(3);
+/// Delay that collects ends of steps for one `fsync`.
+const SYNC_DELAY: Duration = Duration::from_millis(20);
+/// Idle time after which the embedding model and the code graph of a project are released.
+const IDLE_RELEASE: Duration = Duration::from_mins(3);
 
 pub(crate) struct Daemon {
     pub(crate) config: Config,
-    pub(crate) address: Address,
-    pub(crate) shelf: Shelf,
-    pub(crate) sittings: Sittings,
-    pub(crate) background: Arc<Background>,
-    pub(crate) counts: Counts,
-    pub(crate) stop: Stop,
-    /// Journals with the end of a step in them that is not on the disk yet.
-    unsynced: Mutex<HashMap<SessionId, Engine>>,
+    pub(crate) address: DaemonAddress,
+    pub(crate) shelf: OpenProjects,
+    pub(crate) sittings: LiveSessions,
+    pub(crate) background: Arc<BackgroundWorker>,
+    pub(crate) counts: DaemonCounters,
+    pub(crate) stop: StopSignal,
+    /// Journals with an unsynced end of a step.
+    unsynced: Mutex<HashMap<SessionId, Project>>,
     to_sync: Notify,
 }
 
-pub(crate) struct Counts {
+pub(crate) struct DaemonCounters {
     pub(crate) began: Instant,
     pub(crate) last: Mutex<Instant>,
-    /// When the model was last needed.
+    /// Last use of the embedding model.
     pub(crate) asked: Mutex<Option<Instant>>,
     pub(crate) connections: AtomicUsize,
-    /// Lines that are being answered.
+    /// Lines being answered.
     pub(crate) busy: AtomicUsize,
     pub(crate) events: AtomicU64,
     pub(crate) requests: AtomicU64,
 }
 
 #[derive(Default)]
-pub(crate) struct Stop {
+pub(crate) struct StopSignal {
     is_asked: AtomicBool,
     notify: Notify,
 }
 
-impl Stop {
-    pub(crate) fn ask(&self) {
+impl StopSignal {
+    pub(crate) fn request_stop(&self) {
         self.is_asked.store(true, Ordering::Relaxed);
         self.notify.notify_one();
     }
@@ -65,7 +64,7 @@ impl Stop {
         self.is_asked.load(Ordering::Relaxed)
     }
 
-    pub(crate) async fn asked(&self) {
+    pub(crate) async fn wait_for_stop(&self) {
         self.notify.notified().await;
     }
 }
@@ -73,7 +72,7 @@ impl Stop {
 impl Daemon {
     pub(crate) fn new(config: Config) -> Self {
         let now = Instant::now();
-        let counts = Counts {
+        let counts = DaemonCounters {
             began: now,
             last: Mutex::new(now),
             asked: Mutex::default(),
@@ -83,117 +82,129 @@ impl Daemon {
             requests: AtomicU64::new(0),
         };
         Self {
-            address: Address::of(&config.data),
+            address: DaemonAddress::for_data_dir(&config.data),
             config,
-            shelf: Shelf::default(),
-            sittings: Sittings::default(),
+            shelf: OpenProjects::default(),
+            sittings: LiveSessions::default(),
             background: Arc::default(),
             counts,
-            stop: Stop::default(),
+            stop: StopSignal::default(),
             unsynced: Mutex::default(),
             to_sync: Notify::new(),
         }
     }
 
-    /// The project of a folder. One that is opened now has its left-over work looked at.
-    pub(crate) async fn project(&self, folder: &Path) -> Result<Arc<Project>, Failure> {
+    /// The project of a folder. Opening it schedules its leftover work.
+    pub(crate) async fn open_project(
+        &self,
+        folder: &Path,
+    ) -> Result<Arc<OpenProject>, RequestFailure> {
         let (project, is_new) = self.shelf.project(&self.config, folder).await?;
         if is_new {
-            for task in [Task::LearnLeft, Task::Embed, Task::Maintain] {
-                self.background.add(task, Some(&project));
+            for task in [BackgroundTask::LearnLeft, BackgroundTask::Embed, BackgroundTask::Maintain]
+            {
+                self.background.enqueue(task, Some(&project));
             }
         }
         Ok(project)
     }
 
-    /// The session, found by its journal when it is not in mind.
-    pub(crate) async fn sitting(&self, session: SessionId) -> Result<Arc<Sitting>, Failure> {
+    /// The live session, restored from its journal if needed.
+    pub(crate) async fn find_session(
+        &self,
+        session: SessionId,
+    ) -> Result<Arc<LiveSession>, RequestFailure> {
         if let Some(known) = self.sittings.get(session) {
             return Ok(known);
         }
         let data = self.config.data.clone();
-        let found = tokio::task::spawn_blocking(move || engine::session_root(&data, session)).await;
+        let found =
+            tokio::task::spawn_blocking(move || engine::journalled_session_root(&data, session))
+                .await;
         let Some(root) = found.ok().flatten() else {
             let what = format!("the session `{session}` has not begun");
-            return Err(Failure::new(Code::UnknownSession, what));
+            return Err(RequestFailure::new(ErrorCode::UnknownSession, what));
         };
-        let project = self.project(&root).await?;
-        Ok(self.sittings.begin(session, &project).0)
+        let project = self.open_project(&root).await?;
+        Ok(self.sittings.get_or_start(session, &project).0)
     }
 
-    /// Takes one event of a program.
-    pub(crate) async fn take(&self, event: Envelope) -> Result<(), Failure> {
+    /// Accepts one event of a client.
+    pub(crate) async fn accept_event(&self, event: EventEnvelope) -> Result<(), RequestFailure> {
         self.counts.events.fetch_add(1, Ordering::Relaxed);
         let sitting = match &event.event {
             Event::SessionStart(start) => {
-                let project = self.project(Path::new(&start.project_root)).await?;
-                self.sittings.begin(event.session, &project).0
+                let project = self.open_project(Path::new(&start.project_root)).await?;
+                self.sittings.get_or_start(event.session, &project).0
             }
-            _ => self.sitting(event.session).await?,
+            _ => self.find_session(event.session).await?,
         };
         let has_ended = matches!(event.event, Event::SessionEnd(_));
-        let engine = sitting.project.for_writing(&self.config).await?;
+        let mut engine = sitting.project.writable_handle(&self.config, Freshness::Recent).await?;
         if matches!(event.event, Event::Compaction(_)) {
-            engine.forget_heard(&event.session.to_string())?;
+            engine.injector().mark_conversation_lost(&event.session.to_string())?;
         }
-        self.keep(&sitting, &engine, vec![event])?;
+        self.journal_events(&sitting, &mut engine, vec![event])?;
         if has_ended {
-            self.end(&sitting);
+            self.end_session(&sitting);
         }
         Ok(())
     }
 
     /// Journals events of a session.
-    pub(crate) fn keep(
+    pub(crate) fn journal_events(
         &self,
-        sitting: &Sitting,
-        engine: &Engine,
-        events: Vec<Envelope>,
-    ) -> Result<(), Failure> {
-        if events.iter().any(edits) {
-            sitting.project.edited.store(true, Ordering::Relaxed);
+        sitting: &LiveSession,
+        engine: &mut Project,
+        events: Vec<EventEnvelope>,
+    ) -> Result<(), RequestFailure> {
+        if events.iter().any(is_file_edit) {
+            sitting.project.has_edits.store(true, Ordering::Relaxed);
         }
         let completes = events.iter().any(completes_subtask);
         if sitting.append(engine, events)? {
             self.sync_soon(sitting.session, engine);
         }
         if completes {
-            self.background.add(Task::LearnSoFar(sitting.session), Some(&sitting.project));
+            self.background
+                .enqueue(BackgroundTask::LearnSoFar(sitting.session), Some(&sitting.project));
         }
         Ok(())
     }
 
-    pub(crate) fn sync_soon(&self, session: SessionId, engine: &Engine) {
+    pub(crate) fn sync_soon(&self, session: SessionId, engine: &Project) {
         lock(&self.unsynced).insert(session, engine.clone());
         self.to_sync.notify_one();
     }
 
-    /// A session said that it ended: it is learned from, and what it did to files is looked at.
-    pub(crate) fn end(&self, sitting: &Sitting) {
-        self.background.add(Task::Learn(sitting.session), Some(&sitting.project));
-        self.background.add(Task::Index, Some(&sitting.project));
-        self.sittings.forget(sitting.session);
+    /// Ends a session: schedules learning and indexing.
+    pub(crate) fn end_session(&self, sitting: &LiveSession) {
+        self.background.enqueue(BackgroundTask::Learn(sitting.session), Some(&sitting.project));
+        self.background.enqueue(BackgroundTask::Index, Some(&sitting.project));
+        self.sittings.remove(sitting.session);
     }
 
-    /// Brings ends of steps to the disk, forever.
-    pub(crate) async fn keep_syncing(&self) {
+    /// Syncs journals in the background until the daemon ends.
+    pub(crate) async fn sync_journals_forever(&self) {
         loop {
             self.to_sync.notified().await;
-            tokio::time::sleep(GATHERED).await;
-            self.sync_now().await;
+            tokio::time::sleep(SYNC_DELAY).await;
+            self.sync_journals().await;
         }
     }
 
-    pub(crate) async fn sync_now(&self) {
+    pub(crate) async fn sync_journals(&self) {
         let due = std::mem::take(&mut *lock(&self.unsynced));
         let sync = move || {
-            let sync = |(session, engine): (SessionId, Engine)| engine.sync_journal(session).err();
-            // All of them, whatever becomes of one.
+            let sync = |(session, mut engine): (SessionId, Project)| {
+                engine.session_journal().sync(session).err()
+            };
+            // Sync every journal, even if one fails.
             let failed: Vec<engine::Error> = due.into_iter().filter_map(sync).collect();
             failed.into_iter().next()
         };
         if let Ok(Some(error)) = tokio::task::spawn_blocking(sync).await {
-            self.background.note(format!("a journal is not on the disk: {error}"));
+            self.background.record_trouble(format!("a journal is not on the disk: {error}"));
         }
     }
 
@@ -202,10 +213,10 @@ impl Daemon {
         StatusWire {
             pid: std::process::id(),
             version: self.config.version.clone(),
-            protocol: PROTOCOL,
+            protocol: PROTOCOL_VERSION,
             seconds_up: self.counts.began.elapsed().as_secs(),
             seconds_idle: lock(&self.counts.last).elapsed().as_secs(),
-            projects: self.shelf.all().iter().map(|it| it.root.display().to_string()).collect(),
+            projects: self.shelf.list().iter().map(|it| it.root.display().to_string()).collect(),
             sessions: self.sittings.len(),
             connections: self.counts.connections.load(Ordering::Relaxed),
             events: self.counts.events.load(Ordering::Relaxed),
@@ -217,22 +228,26 @@ impl Daemon {
         }
     }
 
-    /// Brings the index of projects up to date in which files were edited.
+    /// Schedules indexing for projects with edited files.
     pub(crate) fn follow_edits(&self) {
-        for project in self.shelf.all() {
-            if project.edited.swap(false, Ordering::Relaxed) {
-                self.background.add(Task::Index, Some(&project));
+        for project in self.shelf.list() {
+            if project.has_edits.swap(false, Ordering::Relaxed) {
+                self.background.enqueue(BackgroundTask::Index, Some(&project));
             }
         }
     }
 
-    /// Looks after itself; says whether it is time to end.
-    pub(crate) fn look_around(&self) -> bool {
-        self.shelf.close_quiet(self.config.quiet);
-        self.shelf.all().iter().filter(|it| it.quiet() > READY).for_each(|it| it.rest());
-        self.sittings.forget_old(&self.shelf.all());
+    /// Releases idle resources; true if the daemon should exit.
+    pub(crate) fn tidy_up(&self) -> bool {
+        self.shelf.close_idle(self.config.quiet);
+        self.shelf
+            .list()
+            .iter()
+            .filter(|it| it.idle_time() > IDLE_RELEASE)
+            .for_each(|it| it.release_memory());
+        self.sittings.remove_idle(&self.shelf.list());
         let mut asked = lock(&self.counts.asked);
-        if asked.is_some_and(|it| it.elapsed() > READY) {
+        if asked.is_some_and(|it| it.elapsed() > IDLE_RELEASE) {
             *asked = None;
             self.config.models.release();
         }
@@ -241,12 +256,12 @@ impl Daemon {
     }
 }
 
-/// Whether a file may be another one after it.
-fn edits(event: &Envelope) -> bool {
+/// True if the event changed a file.
+fn is_file_edit(event: &EventEnvelope) -> bool {
     matches!(&event.event, Event::ToolResult(it) if it.ok && matches!(it.tool, Tool::Edit | Tool::Write))
 }
 
-/// Whether one of several subtasks is done.
-fn completes_subtask(event: &Envelope) -> bool {
+/// True if the event reports a successful subtask.
+fn completes_subtask(event: &EventEnvelope) -> bool {
     matches!(&event.event, Event::Validation(it) if it.ok && it.kind == ValidationKind::SubtaskSucceeded)
 }

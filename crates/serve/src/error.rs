@@ -1,13 +1,13 @@
-//! Why there is no daemon.
+//! Errors that keep a daemon from starting.
 
 use std::path::PathBuf;
 
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
-    /// Look at the folder; it may be somebody else's, or the disk full.
+    /// The folder may belong to another user, or the disk may be full.
     #[error("cannot serve at `{}`: {why}", path.display())]
     Place { path: PathBuf, why: std::io::Error },
-    /// Try again: the one that was asked to step down is still at it.
+    /// The older daemon was asked to exit and has not yet; try again.
     #[error("another daemon holds `{}` and does not step down", lock.display())]
     Busy { lock: PathBuf },
 }

@@ -1,8 +1,8 @@
-//! The daemon: one process per person that keeps projects open, answers hooks and programs over a
-//! socket, journals what sessions tell, and works in the background.
+//! The daemon: one process per user that keeps projects open, answers hooks and clients over a
+//! socket, journals events, and runs background jobs.
 //!
-//! The only wire. Knows no SQL and decides nothing by itself: `engine` does both. The clock, the settings
-//! and the way to open a project come from the command line.
+//! Owns the wire protocol. Knows no SQL and makes no decisions: `engine` does both. The clock, the
+//! settings and the function that opens projects come from `cli`.
 
 mod os;
 
@@ -13,19 +13,19 @@ pub mod wire;
 
 pub mod client;
 
-mod project;
-mod sitting;
+mod live_session;
+mod open_projects;
 
-mod background;
+mod background_worker;
 
-mod answer;
 mod connection;
 mod daemon;
+mod requests;
 mod run;
 
-pub use address::Address;
+pub use address::DaemonAddress;
 pub use error::Error;
+pub use open_projects::{OpenProjectFn, ResolvePolicyFn};
 pub use os::leave_host;
-pub use project::{Open, Resolve, Resolved};
-pub use run::{Config, Ended, run, run_stdio};
+pub use run::{Config, DaemonExit, run, run_stdio};
 pub use version::is_newer;

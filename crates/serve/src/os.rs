@@ -1,15 +1,15 @@
-//! The one module that knows the operating system: sockets, owners, priority, signals.
+//! Operating system interface: sockets, file owners, priority, signals.
 
 pub(crate) use imp::{
-    Listener, Stream, asked_to_stop, bind, connect, identity, is_ours, longest_name, private_dir,
-    private_file, step_back, user,
+    SocketListener, SocketStream, asked_to_stop, bind_socket, connect_socket, file_identity,
+    is_ours, lower_priority, max_socket_path_len, private_dir, private_file, user_id,
 };
 
-/// Where sockets go whose name would be too long beside the data.
-pub(crate) const SHORT: &str = "/tmp";
+/// Directory for sockets whose path would be too long in the data folder.
+pub(crate) const SHORT_SOCKET_DIR: &str = "/tmp";
 
-/// Leaves the host that started this process: its terminal and its process group are not ours, and what
-/// ends them does not end us.
+/// Detaches from the host that started this process: leaves its terminal and process group, so that
+/// their end does not stop the daemon.
 pub fn leave_host() {
     imp::leave_host();
 }
@@ -25,18 +25,18 @@ mod imp {
 
     use tokio::signal::unix::{SignalKind, signal};
 
-    pub(crate) type Listener = tokio::net::UnixListener;
-    pub(crate) type Stream = tokio::net::UnixStream;
+    pub(crate) type SocketListener = tokio::net::UnixListener;
+    pub(crate) type SocketStream = tokio::net::UnixStream;
 
-    /// What the background leaves to others: 0 is usual, 19 is least.
-    const NICE: i32 = 10;
+    /// Niceness of background work: 0 is normal, 19 the lowest priority.
+    const BACKGROUND_NICENESS: i32 = 10;
 
-    /// The longest name of a socket; the least that any Unix allows is 104 with its end.
-    pub(crate) const fn longest_name() -> usize {
+    /// The longest socket path; the smallest limit of any Unix is 104 bytes with the NUL.
+    pub(crate) const fn max_socket_path_len() -> usize {
         100
     }
 
-    pub(crate) fn user() -> u32 {
+    pub(crate) fn user_id() -> u32 {
         #[expect(
             unsafe_code,
             reason = "geteuid takes nothing, cannot fail and has no safe twin in std"
@@ -46,12 +46,12 @@ mod imp {
         }
     }
 
-    /// A folder of ours that nobody else may enter; refuses one that is somebody else's, or a link.
+    /// Creates a folder with mode 0700; rejects one that belongs to another user or is a link.
     pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path)?;
         let found = fs::symlink_metadata(path)?;
-        if !found.is_dir() || found.uid() != user() {
-            let what = "it is not a folder of ours, so nothing in it is trusted";
+        if !found.is_dir() || found.uid() != user_id() {
+            let what = "it is not a folder of this user, so it is not trusted";
             return Err(io::Error::new(io::ErrorKind::PermissionDenied, what));
         }
         if found.mode() & 0o077 != 0 {
@@ -60,55 +60,53 @@ mod imp {
         Ok(())
     }
 
-    /// Opens a file that only we may read; makes it if need be.
+    /// Opens or creates a file with mode 0600.
     pub(crate) fn private_file(path: &Path) -> io::Result<fs::File> {
         let mut options = fs::OpenOptions::new();
         options.read(true).write(true).create(true).truncate(false).mode(0o600).open(path)
     }
 
-    /// Listens in a private folder, in the place of whoever listened before. Only the holder of the lock
-    /// may do this.
-    pub(crate) fn bind(path: &Path) -> io::Result<Listener> {
+    /// Binds the socket and replaces a stale one. Only the holder of the lock may call this.
+    pub(crate) fn bind_socket(path: &Path) -> io::Result<SocketListener> {
         match fs::remove_file(path) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
             _ => {}
         }
-        let listener = Listener::bind(path)?;
+        let listener = SocketListener::bind(path)?;
         fs::set_permissions(path, fs::Permissions::from_mode(0o600))?;
         Ok(listener)
     }
 
-    /// Whether whoever connected is the person we work for.
-    pub(crate) fn is_ours(stream: &Stream) -> bool {
-        stream.peer_cred().is_ok_and(|it| it.uid() == user())
+    /// True if the peer process belongs to the same user.
+    pub(crate) fn is_ours(stream: &SocketStream) -> bool {
+        stream.peer_cred().is_ok_and(|it| it.uid() == user_id())
     }
 
-    /// Connects to a socket that is ours; what is no socket, or another's, is nobody.
-    pub(crate) fn connect(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
+    /// Connects to a socket of this user; anything else counts as not running.
+    pub(crate) fn connect_socket(path: &Path) -> io::Result<std::os::unix::net::UnixStream> {
         let found = fs::symlink_metadata(path)?;
-        if !found.file_type().is_socket() || found.uid() != user() {
-            return Err(io::Error::new(io::ErrorKind::NotFound, "it is not a socket of ours"));
+        if !found.file_type().is_socket() || found.uid() != user_id() {
+            return Err(io::Error::new(io::ErrorKind::NotFound, "it is not a socket of this user"));
         }
         std::os::unix::net::UnixStream::connect(path)
     }
 
-    pub(crate) fn identity(path: &Path) -> Option<(u64, u64)> {
+    pub(crate) fn file_identity(path: &Path) -> Option<(u64, u64)> {
         fs::symlink_metadata(path).ok().map(|it| (it.dev(), it.ino()))
     }
 
-    /// Lets everybody else's work go first. Of this thread only, where the system can tell threads
-    /// apart; elsewhere the whole process would be slowed, so nothing is done.
-    pub(crate) fn step_back() {
+    /// Lowers the priority of this thread. Does nothing where only whole processes have one.
+    pub(crate) fn lower_priority() {
         #[cfg(target_os = "linux")]
         #[expect(
             unsafe_code,
             reason = "setpriority takes numbers, changes this thread alone, and has no twin in std"
         )]
         unsafe {
-            libc::setpriority(libc::PRIO_PROCESS, 0, NICE);
+            libc::setpriority(libc::PRIO_PROCESS, 0, BACKGROUND_NICENESS);
         }
         #[cfg(not(target_os = "linux"))]
-        let _ = NICE;
+        let _ = BACKGROUND_NICENESS;
     }
 
     pub(crate) fn leave_host() {
@@ -121,7 +119,7 @@ mod imp {
         }
     }
 
-    /// Returns when somebody asks the process to end.
+    /// Returns when the process gets a termination signal.
     pub(crate) async fn asked_to_stop() {
         let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()];
         let [Ok(mut one), Ok(mut two), Ok(mut three)] = kinds.map(signal) else {
@@ -135,7 +133,7 @@ mod imp {
     }
 }
 
-/// Elsewhere there is no socket of this kind: nobody listens, and hooks answer by themselves.
+/// Other systems have no such sockets: no daemon runs, and hooks answer by themselves.
 #[cfg(not(unix))]
 mod imp {
     use std::io;
@@ -144,8 +142,8 @@ mod imp {
     pub(crate) struct Listener;
     pub(crate) type Stream = tokio::io::DuplexStream;
 
-    impl Listener {
-        pub(crate) async fn accept(&self) -> io::Result<(Stream, ())> {
+    impl SocketListener {
+        pub(crate) async fn accept(&self) -> io::Result<(SocketStream, ())> {
             std::future::pending().await
         }
     }
@@ -167,11 +165,11 @@ mod imp {
         options.read(true).write(true).create(true).truncate(false).open(path)
     }
 
-    pub(crate) fn bind(_: &Path) -> io::Result<Listener> {
+    pub(crate) fn bind(_: &Path) -> io::Result<SocketListener> {
         Err(io::ErrorKind::Unsupported.into())
     }
 
-    pub(crate) fn is_ours(_: &Stream) -> bool {
+    pub(crate) fn is_ours(_: &SocketStream) -> bool {
         false
     }
 
@@ -188,7 +186,7 @@ mod imp {
     pub(crate) fn leave_host() {}
 
     pub(crate) async fn asked_to_stop() {
-        // Where it cannot be heard, nobody asks.
+        // Without signal support, wait forever.
         if tokio::signal::ctrl_c().await.is_err() {
             std::future::pending().await
         }

@@ -1,4 +1,4 @@
-//! From the lock to the last answer: how a daemon begins, lives and ends.
+//! Life cycle of the daemon: lock, serve, drain, exit.
 
 use std::fs::{File, TryLockError};
 use std::path::PathBuf;
@@ -10,103 +10,107 @@ use model::Timestamp;
 use serde_json::json;
 use tokio::time::Instant;
 
-use crate::background::{self, Task};
-use crate::client::{self, Silence};
+use crate::background_worker::{self, BackgroundTask};
+use crate::client::{self, ClientError};
 use crate::connection;
 use crate::daemon::Daemon;
+use crate::open_projects::{OpenProjectFn, ResolvePolicyFn};
 use crate::os;
-use crate::project::{Open, Resolve};
 use crate::version::is_newer;
-use crate::{Address, Error};
+use crate::{DaemonAddress, Error};
 
-/// Everything the daemon must be told; it looks nothing up by itself.
+/// Dependencies and limits of the daemon, which reads no settings or clock itself.
 #[derive(Clone)]
 pub struct Config {
     pub data: PathBuf,
     pub version: String,
-    /// After so long without a word it ends.
+    /// Idle time after which the daemon exits.
     pub idle: Duration,
-    /// After so long without a word about it a project is closed.
+    /// Idle time after which a project is closed.
     pub quiet: Duration,
     pub now: fn() -> Timestamp,
-    pub open: Open,
-    pub resolve: Resolve,
-    /// Whether what it was told is no longer true, so that another should take its place.
+    pub open: OpenProjectFn,
+    pub resolve: ResolvePolicyFn,
+    /// True if the settings changed since the start; the daemon then exits and a new one starts.
     pub is_outdated: Arc<dyn Fn() -> bool + Send + Sync>,
-    /// Those that projects are opened with; let go of when nobody asks.
-    pub models: engine::Models,
+    /// The models of all projects; released when idle.
+    pub models: engine::ModelSet,
     pub backup_every_days: u32,
 }
 
-/// Why it ended.
+/// The reason why the daemon ended.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// There is one already, of this version or a newer one.
+pub enum DaemonExit {
+    /// A daemon of the same or a newer version is running.
     AlreadyThere {
         version: String,
     },
     Stopped,
 }
 
-/// How many may be connected at once.
-const CONNECTIONS: usize = 512;
-/// How long another is waited for that steps down.
+/// Most concurrent connections.
+const MAX_CONNECTIONS: usize = 512;
+/// Time that an older daemon has to exit.
 const STEPPING_DOWN: Duration = Duration::from_secs(5);
-/// How long those who are being answered are waited for, and then whatever else is going on.
-const FAREWELL: Duration = Duration::from_millis(600);
-const CLOSING: Duration = Duration::from_millis(250);
-/// How often it looks after itself, and after how many such looks into the inbox.
-const LOOK: Duration = Duration::from_secs(1);
-const INBOX: u64 = 60;
-/// After how many the index follows what was edited.
-const EDITS: u64 = 15;
+/// Time limits at exit: for replies in progress, then for everything else.
+const DRAIN_TIMEOUT: Duration = Duration::from_millis(600);
+const CLOSE_TIMEOUT: Duration = Duration::from_millis(250);
+/// Interval of the housekeeping tick, and ticks between looks at the inbox.
+const TICK_INTERVAL: Duration = Duration::from_secs(1);
+const INBOX_TICKS: u64 = 60;
+/// Ticks between indexing passes over edited files.
+const EDIT_TICKS: u64 = 15;
 
-/// Serves until it is asked to stop, has nothing to do, or is outdated.
-pub async fn run(config: Config) -> Result<Ended, Error> {
-    let address = Address::of(&config.data);
+/// Serves until it is asked to stop, is idle, or is outdated.
+pub async fn run(config: Config) -> Result<DaemonExit, Error> {
+    let address = DaemonAddress::for_data_dir(&config.data);
     let place = |path: &std::path::Path, why| Error::Place { path: path.to_owned(), why };
-    for folder in address.folders() {
+    for folder in address.parent_folders() {
         os::private_dir(folder).map_err(|it| place(folder, it))?;
     }
-    let lock = match acquire(&config, &address).await? {
+    let lock = match acquire_lock(&config, &address).await? {
         Ok(lock) => lock,
-        Err(version) => return Ok(Ended::AlreadyThere { version }),
+        Err(version) => return Ok(DaemonExit::AlreadyThere { version }),
     };
-    let listener = os::bind(&address.socket).map_err(|it| place(&address.socket, it))?;
-    let ours = os::identity(&address.socket);
+    let listener = os::bind_socket(&address.socket).map_err(|it| place(&address.socket, it))?;
+    let ours = os::file_identity(&address.socket);
     let daemon = Arc::new(Daemon::new(config));
-    background::start(&daemon).map_err(|it| place(&address.lock, it))?;
-    daemon.background.add(Task::TakeIn, None);
+    background_worker::start_worker(&daemon).map_err(|it| place(&address.lock, it))?;
+    daemon.background.enqueue(BackgroundTask::TakeIn, None);
     let syncing = Arc::clone(&daemon);
-    let syncing = tokio::spawn(async move { syncing.keep_syncing().await });
-    listen(&daemon, &listener, || os::identity(&address.socket) == ours).await;
+    let syncing = tokio::spawn(async move { syncing.sync_journals_forever().await });
+    accept_connections(&daemon, &listener, || os::file_identity(&address.socket) == ours).await;
     drop(listener);
-    // Another may have put its own there meanwhile.
-    if os::identity(&address.socket) == ours {
+    // Another daemon may have replaced the socket meanwhile.
+    if os::file_identity(&address.socket) == ours {
         let _ = std::fs::remove_file(&address.socket);
     }
-    farewell(&daemon).await;
+    drain(&daemon).await;
     syncing.abort();
     drop(lock);
-    Ok(Ended::Stopped)
+    Ok(DaemonExit::Stopped)
 }
 
-/// Serves one program over standard input and output, until it closes its end.
+/// Serves one client over standard input and output until it disconnects.
 pub async fn run_stdio(config: Config) -> std::io::Result<()> {
     let daemon = Arc::new(Daemon::new(config));
-    background::start(&daemon)?;
+    background_worker::start_worker(&daemon)?;
     let served =
-        connection::serve(Arc::clone(&daemon), tokio::io::stdin(), tokio::io::stdout()).await;
-    // Who told us about a session wants it learned from; nobody else is here to do it.
+        connection::serve_connection(Arc::clone(&daemon), tokio::io::stdin(), tokio::io::stdout())
+            .await;
+    // Learn from the session of this client now; no other daemon will.
     while !daemon.background.is_idle() && !daemon.stop.is_asked() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
-    farewell(&daemon).await;
+    drain(&daemon).await;
     served
 }
 
-/// The lock, or the version of who holds it. An older one is asked to step down first.
-async fn acquire(config: &Config, address: &Address) -> Result<Result<File, String>, Error> {
+/// Acquires the lock, or returns the version of its holder. An older daemon is asked to exit first.
+async fn acquire_lock(
+    config: &Config,
+    address: &DaemonAddress,
+) -> Result<Result<File, String>, Error> {
     let place = |why| Error::Place { path: address.lock.clone(), why };
     let file = os::private_file(&address.lock).map_err(place)?;
     let began = Instant::now();
@@ -121,7 +125,7 @@ async fn acquire(config: &Config, address: &Address) -> Result<Result<File, Stri
             match version_of(address).await {
                 Some(version) if !is_newer(&config.version, &version) => return Ok(Err(version)),
                 Some(_) => has_asked = ask_to_step_down(config, address).await,
-                // It holds the lock and does not listen yet, or no more.
+                // The holder does not listen yet, or no longer.
                 None => {}
             }
         }
@@ -132,94 +136,98 @@ async fn acquire(config: &Config, address: &Address) -> Result<Result<File, Stri
     }
 }
 
-async fn version_of(address: &Address) -> Option<String> {
-    let answer = aside(address, json!({ "id": 1, "request": "hello" })).await.ok()?;
+async fn version_of(address: &DaemonAddress) -> Option<String> {
+    let answer = run_periodically(address, json!({ "id": 1, "request": "hello" })).await.ok()?;
     answer["version"].as_str().map(str::to_owned)
 }
 
-async fn ask_to_step_down(config: &Config, address: &Address) -> bool {
+async fn ask_to_step_down(config: &Config, address: &DaemonAddress) -> bool {
     let request = json!({ "id": 1, "request": "stop", "for_version": config.version });
-    aside(address, request).await.is_ok()
+    run_periodically(address, request).await.is_ok()
 }
 
-async fn aside(
-    address: &Address,
+async fn run_periodically(
+    address: &DaemonAddress,
     request: serde_json::Value,
-) -> Result<serde_json::Value, Silence> {
+) -> Result<serde_json::Value, ClientError> {
     let address = address.clone();
-    let ask = move || client::ask(&address, &request.to_string(), Duration::from_secs(1));
-    tokio::task::spawn_blocking(ask).await.unwrap_or(Err(Silence::Nobody))
+    let ask = move || client::send_request(&address, &request.to_string(), Duration::from_secs(1));
+    tokio::task::spawn_blocking(ask).await.unwrap_or(Err(ClientError::NotRunning))
 }
 
-/// Takes connections until it is time to end.
-async fn listen(daemon: &Arc<Daemon>, listener: &os::Listener, is_ours: impl Fn() -> bool) {
+/// Accepts connections until the daemon exits.
+async fn accept_connections(
+    daemon: &Arc<Daemon>,
+    listener: &os::SocketListener,
+    is_ours: impl Fn() -> bool,
+) {
     let mut asked = Box::pin(os::asked_to_stop());
-    let mut tick = tokio::time::interval(LOOK);
+    let mut tick = tokio::time::interval(TICK_INTERVAL);
     let mut n_looks = 0_u64;
     loop {
         tokio::select! {
             biased;
             () = &mut asked => return,
-            () = daemon.stop.asked() => return,
+            () = daemon.stop.wait_for_stop() => return,
             _ = tick.tick() => {
                 n_looks += 1;
-                if n_looks.is_multiple_of(INBOX) {
-                    daemon.background.add(Task::TakeIn, None);
+                if n_looks.is_multiple_of(INBOX_TICKS) {
+                    daemon.background.enqueue(BackgroundTask::TakeIn, None);
                 }
-                if n_looks.is_multiple_of(EDITS) {
+                if n_looks.is_multiple_of(EDIT_TICKS) {
                     daemon.follow_edits();
                 }
-                if !is_ours() || daemon.look_around() {
+                if !is_ours() || daemon.tidy_up() {
                     return;
                 }
             }
             accepted = listener.accept() => match accepted {
-                Ok((stream, _)) => welcome(daemon, stream),
-                // Too many files are open: those who are here must go first.
+                Ok((stream, _)) => accept_connection(daemon, stream),
+                // Out of file descriptors: wait until connections close.
                 Err(_) => tokio::time::sleep(Duration::from_millis(10)).await,
             }
         }
     }
 }
 
-/// Serves a connection, unless it is a stranger's or one too many.
-fn welcome(daemon: &Arc<Daemon>, stream: os::Stream) {
+/// Serves a connection, unless it belongs to another user or exceeds the limit.
+fn accept_connection(daemon: &Arc<Daemon>, stream: os::SocketStream) {
     let counts = &daemon.counts.connections;
-    if !os::is_ours(&stream) || counts.load(Ordering::Relaxed) >= CONNECTIONS {
+    if !os::is_ours(&stream) || counts.load(Ordering::Relaxed) >= MAX_CONNECTIONS {
         return;
     }
     counts.fetch_add(1, Ordering::Relaxed);
     let daemon = Arc::clone(daemon);
     tokio::spawn(async move {
-        let _leaving = Leaving(Arc::clone(&daemon));
+        let _leaving = ConnectionGuard(Arc::clone(&daemon));
         let (input, output) = tokio::io::split(stream);
-        // The other end went away in the middle; that is its right.
-        let _ = connection::serve(daemon, input, output).await;
+        // The client disconnected early; nothing to do.
+        let _ = connection::serve_connection(daemon, input, output).await;
     });
 }
 
-/// Counts a connection out, however it ends.
-struct Leaving(Arc<Daemon>);
+/// Decrements the connection count on drop.
+struct ConnectionGuard(Arc<Daemon>);
 
-impl Drop for Leaving {
+impl Drop for ConnectionGuard {
     fn drop(&mut self) {
         self.0.counts.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }
 
-/// Lets those who are being answered have their answer, then closes what is open. All of it is
-/// bounded: what is cut off here is what a crash would cut off, and is found again.
-async fn farewell(daemon: &Arc<Daemon>) {
-    daemon.background.end();
+/// Waits for replies in progress, then closes everything, within time limits. What is cut off here is
+/// recovered like after a crash.
+async fn drain(daemon: &Arc<Daemon>) {
+    daemon.background.shut_down();
     let began = Instant::now();
-    while daemon.counts.busy.load(Ordering::Relaxed) > 0 && began.elapsed() < FAREWELL {
+    while daemon.counts.busy.load(Ordering::Relaxed) > 0 && began.elapsed() < DRAIN_TIMEOUT {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let (closing, syncing) = (Arc::clone(daemon), Arc::clone(daemon));
     let close = tokio::task::spawn_blocking(move || closing.shelf.clear());
     let all = async {
-        syncing.sync_now().await;
+        syncing.sync_journals().await;
         let _ = close.await;
     };
-    let _ = tokio::time::timeout(CLOSING, all).await;
+    let _ = tokio::time::timeout(CLOSE_TIMEOUT, all).await;
 }

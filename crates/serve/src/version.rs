@@ -1,12 +1,12 @@
-//! Which of two programs is the newer one.
+//! Comparison of program versions.
 
-/// Whether `one` is newer than `other`; of two that cannot be compared neither is.
+/// True if `one` is newer than `other`; false if they cannot be compared.
 pub fn is_newer(one: &str, other: &str) -> bool {
-    matches!((parts(one), parts(other)), (Some(one), Some(other)) if one > other)
+    matches!((version_numbers(one), version_numbers(other)), (Some(one), Some(other)) if one > other)
 }
 
-/// The numbers of `1.2.3`; what follows them (`-beta`, `+build`) does not count.
-fn parts(version: &str) -> Option<[u64; 3]> {
+/// The numbers of `1.2.3`; suffixes (`-beta`, `+build`) are ignored.
+fn version_numbers(version: &str) -> Option<[u64; 3]> {
     let bare = version.split(['-', '+']).next()?;
     let numbers: Vec<u64> = bare.split('.').map(|it| it.parse().ok()).collect::<Option<_>>()?;
     numbers.try_into().ok()

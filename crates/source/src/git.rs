@@ -1,8 +1,9 @@
-//! Runs the `git` program for the two questions that cannot be answered by reading small files.
+//! Runs the `git` program, for what cannot be read from small files.
 //!
-//! The repository may belong to a stranger and its configuration is theirs. So git is given the directory we validated
-//! (`--git-dir`, which also makes its ownership check unnecessary: we need no `safe.directory`, whose `*` would vouch for
-//! more than we looked at), only read-only plumbing is asked, and what configuration could start is switched off.
+//! The repository may belong to a stranger, and so may its configuration. Therefore git is given
+//! the directory that was validated (`--git-dir`; this also makes its ownership check unnecessary,
+//! so no `safe.directory` is needed, whose `*` would cover more than was validated). Only read-only
+//! plumbing is run, and everything that configuration could start is disabled.
 
 use std::io::Read;
 use std::path::Path;
@@ -13,39 +14,40 @@ use std::time::Duration;
 
 use crate::os;
 
-/// How long an answer may take.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(5);
+/// Time limit for a command.
+pub(crate) const GIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// More output than this is not an answer to anything we ask.
-const MAX_OUTPUT: u64 = 1024 * 1024;
+/// Largest output of a command.
+const MAX_OUTPUT_BYTES: u64 = 1024 * 1024;
 
-/// Configuration that outranks the repository's.
-const OVERRIDES: &[&str] = &[
+/// Configuration that overrides the repository's.
+const CONFIG_OVERRIDES: &[&str] = &[
     // Programs that git may start for a repository.
     "core.fsmonitor=false",
     "core.hooksPath=/dev/null",
     "core.pager=cat",
-    // A missing object of a partial clone would be fetched, by a program the repository names.
+    // A missing object of a partial clone would be fetched by a program that the repository names.
     "protocol.allow=never",
 ];
 
-/// What git is told through its environment.
-const SET: &[(&str, &str)] = &[
+/// Environment variables that are set.
+const ENV_SET: &[(&str, &str)] = &[
     ("GIT_CONFIG_NOSYSTEM", "1"),
     ("GIT_CONFIG_GLOBAL", "/dev/null"),
     ("GIT_TERMINAL_PROMPT", "0"),
     ("GIT_OPTIONAL_LOCKS", "0"),
     ("GIT_NO_LAZY_FETCH", "1"),
     ("GIT_ALLOW_PROTOCOL", "none"),
-    // History as it was made, not as replace refs and grafts retell it.
+    // The recorded history, without replace refs and grafts.
     ("GIT_NO_REPLACE_OBJECTS", "1"),
     ("GIT_GRAFT_FILE", "/dev/null"),
     ("GIT_PAGER", "cat"),
     ("LC_ALL", "C"),
 ];
 
-/// What a surrounding git command or shell may have left behind, and what would then answer for another repository.
-const UNSET: &[&str] = &[
+/// Environment variables that are removed: a surrounding git command or shell may have set them for
+/// another repository.
+const ENV_UNSET: &[&str] = &[
     "GIT_ALTERNATE_OBJECT_DIRECTORIES",
     "GIT_ASKPASS",
     "GIT_COMMON_DIR",
@@ -78,52 +80,54 @@ const UNSET: &[&str] = &[
     "GIT_WORK_TREE",
 ];
 
-/// The output of a git command that succeeded in time; None for every other reason, as they all mean "not known".
-pub(crate) fn ask(git_dir: &Path, args: &[&str]) -> Option<String> {
-    run(command("git", git_dir, args), PATIENCE)
+/// The output of a git command that succeeds in time; `None` otherwise, because every failure means
+/// "not known".
+pub(crate) fn run_git(git_dir: &Path, args: &[&str]) -> Option<String> {
+    run_command(git_command("git", git_dir, args), GIT_TIMEOUT)
 }
 
-pub(crate) fn command(program: &str, git_dir: &Path, args: &[&str]) -> Command {
-    let git_dir = os::argument(git_dir);
+/// A git command with all protections. `program` is a parameter for tests.
+pub(crate) fn git_command(program: &str, git_dir: &Path, args: &[&str]) -> Command {
+    let git_dir = os::as_argument(git_dir);
     let mut command = Command::new(program);
     command.arg("--git-dir").arg(git_dir).arg("--no-pager");
-    for it in OVERRIDES {
-        command.args(["-c", it]);
+    for setting in CONFIG_OVERRIDES {
+        command.args(["-c", setting]);
     }
-    for it in UNSET {
-        command.env_remove(it);
+    for variable in ENV_UNSET {
+        command.env_remove(variable);
     }
-    // Not in the repository: with `.` in the search path, its `git` would be the one that runs.
+    // Runs outside of the repository: with `.` in the search path, a `git` in it would be executed.
     let top = git_dir.ancestors().last().unwrap_or(git_dir);
-    command.args(args).envs(SET.iter().copied()).current_dir(top);
+    command.args(args).envs(ENV_SET.iter().copied()).current_dir(top);
     command
 }
 
-fn run(mut command: Command, patience: Duration) -> Option<String> {
+fn run_command(mut command: Command, timeout: Duration) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
-    let output = output(&mut child, patience);
+    let output = read_output(&mut child, timeout);
     if output.is_none() {
-        // It may have ended by itself meanwhile; either way it is waited for below and leaves nothing behind.
+        // It may have ended meanwhile. In either case `wait` below reaps the process.
         _ = child.kill();
     }
     let status = child.wait().ok()?;
     output.filter(|_| status.success())
 }
 
-/// Everything the child prints, read by a thread of its own so that waiting for it can end.
-fn output(child: &mut Child, patience: Duration) -> Option<String> {
+/// The whole output of the child. A thread reads it, so that waiting can time out.
+fn read_output(child: &mut Child, timeout: Duration) -> Option<String> {
     let stdout = child.stdout.take()?;
     let (sender, receiver) = mpsc::channel();
-    let read = move || {
+    let read_all = move || {
         let mut acc = String::new();
-        let res = stdout.take(MAX_OUTPUT + 1).read_to_string(&mut acc);
-        let fits = res.is_ok_and(|it| it as u64 <= MAX_OUTPUT);
-        // The receiver is gone once patience has ended, and nobody misses the answer.
+        let read = stdout.take(MAX_OUTPUT_BYTES + 1).read_to_string(&mut acc);
+        let fits = read.is_ok_and(|it| it as u64 <= MAX_OUTPUT_BYTES);
+        // After a timeout the receiver is gone and the output is not needed.
         _ = sender.send(fits.then_some(acc));
     };
-    thread::Builder::new().name("git output".to_owned()).spawn(read).ok()?;
-    receiver.recv_timeout(patience).ok().flatten()
+    thread::Builder::new().name("git output".to_owned()).spawn(read_all).ok()?;
+    receiver.recv_timeout(timeout).ok().flatten()
 }
 
 #[cfg(test)]
@@ -131,19 +135,19 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_missing_program_is_no_answer() {
-        let command = command("no-such-program-as-this", Path::new("/"), &["version"]);
-        assert_eq!(run(command, PATIENCE), None);
+    fn a_missing_program_gives_no_output() {
+        let command = git_command("no-such-program-as-this", Path::new("/"), &["version"]);
+        assert_eq!(run_command(command, GIT_TIMEOUT), None);
     }
 
     #[test]
-    fn a_failing_command_is_no_answer() {
-        assert_eq!(ask(Path::new("/no/such/repository"), &["rev-parse", "HEAD"]), None);
+    fn a_failing_command_gives_no_output() {
+        assert_eq!(run_git(Path::new("/no/such/repository"), &["rev-parse", "HEAD"]), None);
     }
 
     #[cfg(unix)]
     #[test]
-    fn a_command_that_hangs_is_ended() {
+    fn a_hanging_command_is_killed() {
         use std::fs;
 
         let dir = tempfile::tempdir().unwrap();
@@ -153,15 +157,15 @@ mod tests {
         fs::write(dir.path().join("HEAD"), "ref: refs/heads/main\n").unwrap();
         let made = Command::new("mkfifo").arg(dir.path().join("packed-refs")).status().unwrap();
         assert!(made.success());
-        let command = command("git", dir.path(), &["rev-list", "--max-parents=0", "HEAD"]);
-        assert_eq!(run(command, Duration::from_millis(200)), None);
+        let command = git_command("git", dir.path(), &["rev-list", "--max-parents=0", "HEAD"]);
+        assert_eq!(run_command(command, Duration::from_millis(200)), None);
     }
 
     #[test]
-    fn nothing_is_both_set_and_unset() {
-        for (name, _) in SET {
-            assert!(!UNSET.contains(name), "{name}");
+    fn no_variable_is_both_set_and_removed() {
+        for (name, _) in ENV_SET {
+            assert!(!ENV_UNSET.contains(name), "{name}");
         }
-        assert!(UNSET.is_sorted());
+        assert!(ENV_UNSET.is_sorted());
     }
 }

@@ -1,53 +1,63 @@
-//! The outside: where a project lives on disk, what its git repository says, and which paths belong to it.
+//! The outside world of a project: its place on disk, its git repository, its files and the
+//! transcripts that hosts keep of it.
 //!
-//! Everything read here was written by somebody else, so files are small, regular and data: nothing is executed
-//! but a few plumbing commands of `git` itself, with every hook, transport and pager switched off.
-//! This room does not know the environment, the clock, projects' ids or where they are stored; it never writes.
+//! Everything that is read here was written by others and is not trusted. Files are read up to a
+//! limit and only if they are regular. Nothing is executed but a few plumbing commands of `git`,
+//! with all hooks, transports and pagers disabled. The crate does not read environment variables or
+//! the clock, does not know project ids or their storage, and never writes.
 
-mod aftermath;
-mod config;
-mod fingerprint;
-mod git;
-mod gitdir;
-mod glance;
-mod head;
-mod history;
-mod identity;
-mod log;
 mod os;
-mod path;
-mod place;
+mod project_path;
 mod read;
-mod remote;
-mod state;
-mod transcript;
-mod walk;
-mod watch;
+
+mod git;
+mod git_config;
+mod git_dir;
+mod git_head;
+mod remote_url;
+
+mod project_match;
+mod project_place;
+mod repository_fingerprint;
+
+mod commit_log;
+mod edit_outcome;
+mod git_history;
+
+mod file_state;
+mod file_walk;
+mod file_watch;
+mod transcript_files;
 
 use std::io;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
-pub use aftermath::{TakenBack, taken_back};
-pub use fingerprint::{Fingerprint, fingerprint};
-pub use gitdir::SkipReason;
-pub use glance::{files_in, glance};
-pub use head::{Head, head};
-pub use history::{FileChange, changes, committed, is_part_of_head, tracked, unmerged};
-pub use identity::{Known, Match, Why, same_project};
-pub use log::{Commit, CommitFile, Renames, commits_since, log};
-pub use path::{entries, exists, prose, relative};
-pub use place::{Place, PlaceKind, Skipped, locate};
-pub use state::{FileState, state};
-pub use transcript::{DATABASE, Transcript, pieces, pieces_from, transcripts, transcripts_at};
-pub use walk::{LARGEST, Passed, Stamp, Walked, contents, files, files_among, stamp, stamp_behind};
-pub use watch::{Seen, StopWatch, Watch};
+pub use commit_log::{
+    CommitFile, LoggedCommit, RenameDetection, count_commits_since, read_commits,
+};
+pub use edit_outcome::{RevertedEdits, find_reverted_edits};
+pub use file_state::{FileState, read_file_state};
+pub use file_walk::{
+    FileSkipReason, FileStamp, MAX_SOURCE_BYTES, WalkedFiles, file_stamp, read_source,
+    target_stamp, walk_files, walk_some_files,
+};
+pub use file_watch::{ChangedFiles, FileWatcher, WatchStopper};
+pub use git_dir::SkipReason;
+pub use git_head::{GitHead, read_head};
+pub use git_history::{
+    FileChange, changes_since, committed_files, is_ancestor_of_head, tracked_files,
+    unmerged_branches,
+};
+pub use project_match::{KnownLocation, MatchEvidence, ProjectMatch, match_project};
+pub use project_path::{exists_in_project, list_folder, read_text, relative_path};
+pub use project_place::{PlaceKind, ProjectPlace, SkippedGitDir, locate_project};
+pub use read::{list_files, read_file, read_small_text};
+pub use repository_fingerprint::{RepositoryFingerprint, read_fingerprint};
+pub use transcript_files::{
+    DATABASE_EXTENSION, Transcript, find_transcripts, read_pieces, read_pieces_from, transcripts_at,
+};
 
-/// The whole of a regular file of at most `limit` bytes.
-pub fn bytes(path: &std::path::Path, limit: u64) -> Result<Vec<u8>, Error> {
-    read::bytes(path, limit).map_err(|it| Error::reading(path, it))
-}
-
-/// What the caller has to do about a path that could not be used.
+/// A path that could not be used. The variants differ in what the caller has to do.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Ask for another directory, or forget this one.
@@ -56,20 +66,20 @@ pub enum Error {
     /// Tell the user: permissions or hardware are in the way.
     #[error("`{}` cannot be read", path.display())]
     Unreadable { path: PathBuf, source: io::Error },
-    /// Drop the path: it belongs to somebody else.
+    /// Drop the path: it belongs to another project.
     #[error("`{}` is outside the project `{}`", path.display(), root.display())]
     Outside { path: PathBuf, root: PathBuf },
     /// Drop the path: no project file can have this name.
     #[error("`{}` {why}", path.display())]
     BadPath { path: PathBuf, why: &'static str },
-    /// Drop the path, and say so: the file may exist, but its name cannot be kept as text.
+    /// Drop the path and report it: the file may exist, but its name cannot be stored as text.
     #[error("`{}` is not valid UTF-8", path.display())]
     NotUtf8 { path: PathBuf },
 }
 
 impl Error {
-    /// Names the path that an operating system error was about.
-    fn reading(path: &std::path::Path, source: io::Error) -> Self {
+    /// Adds the path to an error of the operating system.
+    fn from_io(path: &Path, source: io::Error) -> Self {
         let path = path.to_owned();
         match source.kind() {
             io::ErrorKind::NotFound | io::ErrorKind::NotADirectory => Self::Missing { path },

@@ -1,4 +1,6 @@
-//! Backups: made online, believed only after they were opened and checked.
+//! Backups: made while the database is in use, and trusted only after being opened and checked.
+//!
+//! A backup has a seal beside it: a file with the BLAKE3 checksum of its bytes.
 
 use std::ffi::OsStr;
 use std::fs;
@@ -8,318 +10,345 @@ use model::Timestamp;
 use rusqlite::ToSql;
 use rusqlite::types::{ToSqlOutput, ValueRef};
 
-use crate::connection::open_file;
-use crate::layout::Home;
+use crate::change_clock::SELECT_META;
+use crate::connection::{FileAccess, open_file};
+use crate::data_dir::DatabasePaths;
+use crate::database_state::DatabaseState;
 use crate::query::Db;
 use crate::schema;
-use crate::site::Site;
-use crate::stamp::META;
-use crate::{Error, check, memories, os, restore};
+use crate::{Error, damage_check, memories, os, restore};
 
-/// How many backups are kept; the oldest goes when a new one has proved good.
-pub const KEPT: usize = 3;
+/// Backups kept per database. The oldest is removed once a new one has been checked.
+pub const MAX_BACKUPS: usize = 3;
 
-/// How the name of a backup begins that was made before a migration. Those stay until they are
-/// erased: they are the only way back to an older program.
-const BEFORE_MIGRATION: &str = "schema-";
-/// What is found under these names was left behind by something that was interrupted.
-const UNPROVED: &str = ".unproved-";
-const REWRITING: &str = "rewriting";
-const SEALING: &str = "sealing";
+/// Name prefix of a backup made before a migration. These stay until their memories are erased:
+/// they are the only way back to an older program.
+const MIGRATION_PREFIX: &str = "schema-";
+/// Name prefix of a backup that has not been checked yet. Like the extensions below, a file with
+/// such a name is the leftover of an interrupted operation.
+const UNPROVED_PREFIX: &str = ".unproved-";
+const REWRITING_EXTENSION: &str = "rewriting";
+const SEALING_EXTENSION: &str = "sealing";
 
 /// One backup file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Backup {
+pub struct BackupFile {
     pub name: String,
     pub path: PathBuf,
     pub bytes: u64,
-    /// When it was made, as its name says it; unknown for one made before a migration, and for what
-    /// a restore set aside.
-    pub made: Option<Timestamp>,
+    /// Creation time, taken from the name. Unknown for a backup made before a migration and for a
+    /// database that a restore replaced.
+    pub created_at: Option<Timestamp>,
 }
 
-/// What a backup holds, learned by opening it.
+/// Size of a backup's contents, read from the opened file.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Contents {
+pub struct BackupContents {
     pub memories: i64,
     pub seq: i64,
 }
 
-impl Backup {
-    fn new(name: String, path: PathBuf, bytes: u64) -> Self {
-        let made = made(&name);
-        Self { name, path, bytes, made }
+impl BackupFile {
+    fn from_path(name: String, path: PathBuf, bytes: u64) -> Self {
+        let created_at = parse_created_at(&name);
+        Self { name, path, bytes, created_at }
     }
 
     fn is_before_migration(&self) -> bool {
-        self.name.starts_with(BEFORE_MIGRATION)
+        self.name.starts_with(MIGRATION_PREFIX)
     }
 
-    /// How far the database had got, as the name says it.
+    /// Sequence number of the database at that time, taken from the name.
     pub(crate) fn seq(&self) -> Option<i64> {
         self.name.split('-').next()?.parse().ok()
     }
 }
 
-/// The backups of a database, newest first and those made before a migration last. The name begins
-/// with the sequence, not with the clock's word.
-pub(crate) fn list(home: &Home) -> Vec<Backup> {
-    let entries = fs::read_dir(home.backups()).into_iter().flatten().flatten();
-    let mut res: Vec<Backup> = entries
-        .filter_map(|it| {
-            let name = it.file_name().into_string().ok()?;
-            let ours = it.path().extension() == Some(OsStr::new("db")) && !name.starts_with('.');
-            let bytes = it.metadata().ok()?.len();
-            ours.then_some(Backup::new(name, it.path(), bytes))
+/// Lists the backups of a database: newest first, those made before a migration last.
+pub(crate) fn list_backups(paths: &DatabasePaths) -> Vec<BackupFile> {
+    let entries = fs::read_dir(paths.backups_folder()).into_iter().flatten().flatten();
+    let mut backups: Vec<BackupFile> = entries
+        .filter_map(|entry| {
+            let name = entry.file_name().into_string().ok()?;
+            let ours = entry.path().extension() == Some(OsStr::new("db")) && !name.starts_with('.');
+            let bytes = entry.metadata().ok()?.len();
+            ours.then_some(BackupFile::from_path(name, entry.path(), bytes))
         })
         .collect();
-    res.sort_by(|a, b| (a.is_before_migration(), &b.name).cmp(&(b.is_before_migration(), &a.name)));
-    res
+    // Names begin with the sequence number, so the order does not depend on the wall clock.
+    backups.sort_by(|a, b| {
+        (a.is_before_migration(), &b.name).cmp(&(b.is_before_migration(), &a.name))
+    });
+    backups
 }
 
-/// The database that a restore set aside, when there is one. It has no seal: it was in use, and
-/// may have been what was damaged.
-pub(crate) fn replaced(home: &Home) -> Option<Backup> {
-    let file = home.database().file_name()?.to_owned();
-    let path = home.replaced().join(&file);
+/// Finds the database that the last restore replaced. It has no seal: it was in use, and may have
+/// been the damaged one.
+pub(crate) fn find_replaced(paths: &DatabasePaths) -> Option<BackupFile> {
+    let file = paths.database().file_name()?.to_owned();
+    let path = paths.replaced_folder().join(&file);
     let bytes = fs::metadata(&path).ok()?.len();
-    Some(Backup::new(format!("replaced/{}", file.to_str()?), path, bytes))
+    Some(BackupFile::from_path(format!("replaced/{}", file.to_str()?), path, bytes))
 }
 
-/// Whether this is the database that a restore set aside, and so has no seal.
-fn is_aside(site: &Site, path: &Path) -> bool {
-    path.parent() == Some(&site.home.replaced())
+/// Returns whether the file is the database that a restore replaced, which has no seal.
+fn is_replaced(state: &DatabaseState, path: &Path) -> bool {
+    path.parent() == Some(&state.paths.replaced_folder())
 }
 
-/// Merges the log that lies beside a database that was set aside, so that the file alone holds
-/// everything. Handles from before the restore may still be open, so it stays a file with a log.
-pub(crate) fn close(site: &Site, path: &Path) -> Result<(), Error> {
-    let db = open_file(path, site.key.as_ref(), true)?;
-    schema::version(&db, site.schema)?;
-    if db.pragma("PRAGMA journal_mode")? == "wal" {
-        restore::empty_log(&db)?;
+/// Merges the log of a replaced database, so that the file alone holds everything. The file stays
+/// in WAL mode because handles from before the restore may still have it open.
+pub(crate) fn merge_replaced_log(state: &DatabaseState, path: &Path) -> Result<(), Error> {
+    let db = open_file(path, state.key.as_ref(), FileAccess::ReadWrite)?;
+    schema::read_version(&db, state.schema)?;
+    if db.query_pragma("PRAGMA journal_mode")? == "wal" {
+        restore::truncate_log(&db)?;
     }
     Ok(())
 }
 
-/// The moment in a name such as `000000000007-2026-11-15-00-00.db`, to the minute.
-fn made(name: &str) -> Option<Timestamp> {
-    let (_, moment) = name.strip_suffix(".db")?.split_once('-')?;
-    let parts: Vec<i64> = moment.split('-').map(|it| it.parse().ok()).collect::<Option<_>>()?;
+/// Parses the time in a name such as `000000000007-2026-11-15-00-00.db`, to the minute.
+fn parse_created_at(name: &str) -> Option<Timestamp> {
+    let (_, text) = name.strip_suffix(".db")?.split_once('-')?;
+    let parts: Vec<i64> = text.split('-').map(|it| it.parse().ok()).collect::<Option<_>>()?;
     let [year, month, day, hour, minute] = parts[..] else { return None };
     if !(0..10_000).contains(&year) || [month, day, hour, minute].iter().any(|it| *it > 99) {
         return None;
     }
-    let res = Timestamp::of_day(year, month, day).plus((hour * 60 + minute) * 60_000);
-    // A name that was not made of a moment does not become one.
-    (stamp(res) == moment).then_some(res)
+    let created_at = Timestamp::of_day(year, month, day).plus_millis((hour * 60 + minute) * 60_000);
+    // Only a text that `format_minute` writes counts: month 13 would have been carried over.
+    (format_minute(created_at) == text).then_some(created_at)
 }
 
-/// A moment as it stands in a name.
-fn stamp(moment: Timestamp) -> String {
-    moment.minute().replace([' ', ':'], "-")
+/// Formats a time for a file name.
+fn format_minute(time: Timestamp) -> String {
+    time.format_minute().replace([' ', ':'], "-")
 }
 
-/// Makes a backup, checks it, and lets the oldest go. Runs outside a transaction, under the lock.
-pub(crate) fn make(site: &Site, db: &Db, now: Timestamp) -> Result<Backup, Error> {
-    let seq = db.number(&META, &[&"seq"])?;
-    let res = write(site, db, &format!("{seq:012}-{}.db", stamp(now)))?;
-    for old in list(&site.home).iter().filter(|it| !it.is_before_migration()).skip(KEPT) {
-        remove(&old.path)?;
+/// Makes and checks a backup, then removes the oldest. Runs outside a transaction, with the write
+/// lock held.
+pub(crate) fn make_backup(
+    state: &DatabaseState,
+    db: &Db,
+    now: Timestamp,
+) -> Result<BackupFile, Error> {
+    let seq = db.select_number(&SELECT_META, &[&"seq"])?;
+    let new = write_backup(state, db, &format!("{seq:012}-{}.db", format_minute(now)))?;
+    for old in
+        list_backups(&state.paths).iter().filter(|it| !it.is_before_migration()).skip(MAX_BACKUPS)
+    {
+        remove_backup(&old.path)?;
     }
-    Ok(res)
+    Ok(new)
 }
 
-/// Made with the old schema still in place, of which only the structure can be checked.
-pub(crate) fn before_migration(site: &Site, db: &Db, version: i64) -> Result<(), Error> {
-    write(site, db, &format!("{BEFORE_MIGRATION}{version}.db")).map(|_| ())
+/// Makes a backup before a migration. Only its structure can be checked: the row checks know the
+/// newest schema alone.
+pub(crate) fn back_up_before_migration(
+    state: &DatabaseState,
+    db: &Db,
+    version: i64,
+) -> Result<(), Error> {
+    write_backup(state, db, &format!("{MIGRATION_PREFIX}{version}.db")).map(|_| ())
 }
 
-/// Checks that a backup is whole: its bytes as they were sealed, its rows as they were saved.
-pub(crate) fn verify(site: &Site, path: &Path) -> Result<Contents, Error> {
-    if is_aside(site, path) {
-        close(site, path)?;
-        return contents(site, path);
+/// Checks a backup: its bytes against the seal, its rows against their hashes.
+pub(crate) fn verify_backup(state: &DatabaseState, path: &Path) -> Result<BackupContents, Error> {
+    if is_replaced(state, path) {
+        merge_replaced_log(state, path)?;
+        return check_contents(state, path);
     }
     let damaged = |what: &str| Error::Damaged { path: path.to_owned(), what: what.to_owned() };
     let sealed =
-        fs::read_to_string(seal_of(path)).map_err(|_| damaged("its checksum is missing"))?;
-    let found = checksum(path)?;
+        fs::read_to_string(seal_path(path)).map_err(|_| damaged("its checksum is missing"))?;
+    let found = checksum_file(path)?;
+    // During a replacement the seal lists two checksums, see `put_backup`.
     if !sealed.lines().any(|it| it == found) {
         return Err(damaged("its checksum does not match"));
     }
-    contents(site, path)
+    check_contents(state, path)
 }
 
-/// What a file holds that passes every check a file can pass by itself.
-pub(crate) fn contents(site: &Site, path: &Path) -> Result<Contents, Error> {
-    let db = open_file(path, site.key.as_ref(), false)?;
+/// Checks a file as far as it can be checked by itself, and returns the size of its contents.
+pub(crate) fn check_contents(state: &DatabaseState, path: &Path) -> Result<BackupContents, Error> {
+    let db = open_file(path, state.key.as_ref(), FileAccess::ReadOnly)?;
     let damaged = |what: String| Error::Damaged { path: path.to_owned(), what };
-    if schema::version(&db, site.schema)? == site.schema.version() {
-        if let Some(finding) = check::examine(&db, site.schema)?.into_iter().next() {
+    if schema::read_version(&db, state.schema)? == state.schema.version() {
+        if let Some(finding) = damage_check::check_all_rows(&db, state.schema)?.into_iter().next() {
             return Err(damaged(finding.to_string()));
         }
-    } else if let Some(wrong) = check::integrity(&db)?.into_iter().next() {
+    // Row checks use the statements of the newest schema, which an older file does not fit.
+    } else if let Some(wrong) = damage_check::check_integrity(&db)?.into_iter().next() {
         return Err(damaged(wrong));
     }
-    outline(&db)
+    read_contents(&db)
 }
 
-/// What an open database holds.
-pub(crate) fn outline(db: &Db) -> Result<Contents, Error> {
-    Ok(Contents { memories: memories::total(db)?, seq: db.number(&META, &[&"seq"])? })
+/// Reads the size of an open database's contents.
+pub(crate) fn read_contents(db: &Db) -> Result<BackupContents, Error> {
+    Ok(BackupContents {
+        memories: memories::count_memories(db)?,
+        seq: db.select_number(&SELECT_META, &[&"seq"])?,
+    })
 }
 
-/// Whether a name in the folder of backups is one that is given here.
-pub(crate) fn is_ours(name: &str) -> bool {
-    let name = name.strip_prefix(UNPROVED).unwrap_or(name);
+/// Returns whether this program gives such a name to a file in the backup folder.
+pub(crate) fn is_backup_file(name: &str) -> bool {
+    let name = name.strip_prefix(UNPROVED_PREFIX).unwrap_or(name);
     let Some((stem, rest)) = name.split_once('.') else { return false };
     let is_numbered = stem
         .split_once('-')
         .is_some_and(|(seq, _)| seq.len() >= 12 && seq.bytes().all(|it| it.is_ascii_digit()));
     let is_schema = stem
-        .strip_prefix(BEFORE_MIGRATION)
+        .strip_prefix(MIGRATION_PREFIX)
         .is_some_and(|it| !it.is_empty() && it.bytes().all(|it| it.is_ascii_digit()));
     (is_numbered || is_schema)
-        && ["db", "blake3", REWRITING, SEALING].iter().any(|it| is_file_of(rest, it))
+        && ["db", "blake3", REWRITING_EXTENSION, SEALING_EXTENSION]
+            .iter()
+            .any(|it| is_database_file(rest, it))
 }
 
-/// Whether a name among what a restore set aside is one that is given there.
-pub(crate) fn is_set_aside(database: &Path, name: &str) -> bool {
-    let names = [database.to_owned(), scratch(database)];
-    names.iter().filter_map(|it| it.file_name()?.to_str()).any(|it| is_file_of(name, it))
+/// Returns whether this program gives such a name to a file in the folder of replaced databases.
+pub(crate) fn is_replaced_file(database: &Path, name: &str) -> bool {
+    let names = [database.to_owned(), scratch_path(database)];
+    names.iter().filter_map(|it| it.file_name()?.to_str()).any(|it| is_database_file(name, it))
 }
 
-/// Whether this is the name of a database file, or of what the database keeps beside it.
-fn is_file_of(name: &str, file: &str) -> bool {
+/// Returns whether the name is `file` or that of a companion SQLite keeps beside it.
+fn is_database_file(name: &str, file: &str) -> bool {
     name.strip_prefix(file).is_some_and(|it| ["", "-wal", "-shm", "-journal"].contains(&it))
 }
 
-/// Where the next form of a backup is prepared.
-pub(crate) fn scratch(path: &Path) -> PathBuf {
-    path.with_extension(REWRITING)
+/// Path at which the rewritten form of a backup is prepared.
+pub(crate) fn scratch_path(path: &Path) -> PathBuf {
+    path.with_extension(REWRITING_EXTENSION)
 }
 
-fn write(site: &Site, db: &Db, name: &str) -> Result<Backup, Error> {
-    let dir = site.home.backups();
-    os::private_dir(&dir).map_err(|it| Error::io(&dir, &it))?;
-    let (unproved, path) = (dir.join(format!("{UNPROVED}{name}")), dir.join(name));
-    let proved = copy_into(db, &unproved).and_then(|()| contents(site, &unproved));
+/// Copies the database under a provisional name, checks the copy, and gives it its name.
+fn write_backup(state: &DatabaseState, db: &Db, name: &str) -> Result<BackupFile, Error> {
+    let dir = state.paths.backups_folder();
+    os::private_dir(&dir).map_err(|it| Error::from_io(&dir, &it))?;
+    let (unproved, path) = (dir.join(format!("{UNPROVED_PREFIX}{name}")), dir.join(name));
+    let proved = copy_into(db, &unproved).and_then(|()| check_contents(state, &unproved));
     if let Err(error) = proved {
-        remove(&unproved)?;
+        remove_backup(&unproved)?;
         return Err(error);
     }
-    put(&unproved, &path)?;
-    let bytes = fs::metadata(&path).map_err(|it| Error::io(&path, &it))?.len();
-    Ok(Backup::new(name.to_owned(), path, bytes))
+    put_backup(&unproved, &path)?;
+    let bytes = fs::metadata(&path).map_err(|it| Error::from_io(&path, &it))?.len();
+    Ok(BackupFile::from_path(name.to_owned(), path, bytes))
 }
 
-/// A consistent, compact copy of the open database; keeps its encryption.
+/// Makes a consistent, compact copy of the open database, encrypted if the database is.
 fn copy_into(db: &Db, path: &Path) -> Result<(), Error> {
-    let io = |it: std::io::Error| Error::io(path, &it);
-    os::remove(path).and_then(|()| os::private_file(path)).map_err(io)?;
+    let io = |it: std::io::Error| Error::from_io(path, &it);
+    // `VACUUM INTO` accepts an empty file; creating it here makes it private from the start.
+    os::remove_file_if_exists(path).and_then(|()| os::private_file(path)).map_err(io)?;
     let target = ToSqlOutput::Borrowed(ValueRef::Text(os::path_bytes(path)));
     let params: [&dyn ToSql; 1] = [&target];
-    db.conn.execute("VACUUM INTO ?1", params).map_err(|it| Error::database(path, &it))?;
+    db.conn.execute("VACUUM INTO ?1", params).map_err(|it| Error::from_database(path, &it))?;
     os::sync_file(path).map_err(io)
 }
 
-/// Gives a cleaned file the place of the one that was set aside. What lies beside that one is of no
-/// use to it: its log is empty by now.
-fn put_aside(cleaned: &Path, path: &Path) -> Result<(), Error> {
-    let io = |it: std::io::Error| Error::io(path, &it);
+/// Puts a cleaned file in the place of the replaced database. The companions of the old file are
+/// useless to it: the log was merged before.
+fn put_replaced(cleaned: &Path, path: &Path) -> Result<(), Error> {
+    let io = |it: std::io::Error| Error::from_io(path, &it);
     fs::rename(cleaned, path).map_err(io)?;
     for beside in ["db-wal", "db-shm"] {
-        os::remove(&path.with_extension(beside)).map_err(io)?;
+        os::remove_file_if_exists(&path.with_extension(beside)).map_err(io)?;
     }
-    sync_folder(path)
+    sync_parent(path)
 }
 
-/// Gives a proved file its name and its seal. The seal is good for what was there and for what
-/// comes, until the name has changed hands: a crash in between leaves a good backup either way.
-pub(crate) fn put(proved: &Path, path: &Path) -> Result<(), Error> {
-    let io = |it: std::io::Error| Error::io(path, &it);
-    let new = checksum(proved)?;
-    let old = fs::read_to_string(seal_of(path)).unwrap_or_default();
-    seal(path, &format!("{}\n{new}\n", old.trim_end()))?;
+/// Gives a checked file its name and its seal.
+pub(crate) fn put_backup(proved: &Path, path: &Path) -> Result<(), Error> {
+    let io = |it: std::io::Error| Error::from_io(path, &it);
+    let new = checksum_file(proved)?;
+    let old = fs::read_to_string(seal_path(path)).unwrap_or_default();
+    // Until the rename is done the seal accepts both files: a crash in between leaves a valid
+    // backup.
+    write_seal(path, &format!("{}\n{new}\n", old.trim_end()))?;
     fs::rename(proved, path).map_err(io)?;
-    sync_folder(path)?;
-    seal(path, &format!("{new}\n"))
+    sync_parent(path)?;
+    write_seal(path, &format!("{new}\n"))
 }
 
-fn seal(path: &Path, text: &str) -> Result<(), Error> {
-    let (target, scratch) = (seal_of(path), path.with_extension(SEALING));
-    let io = |it: std::io::Error| Error::io(&target, &it);
+fn write_seal(path: &Path, text: &str) -> Result<(), Error> {
+    let (target, scratch) = (seal_path(path), path.with_extension(SEALING_EXTENSION));
+    let io = |it: std::io::Error| Error::from_io(&target, &it);
     os::private_file(&scratch).map_err(io)?;
     fs::write(&scratch, text).and_then(|()| os::sync_file(&scratch)).map_err(io)?;
     fs::rename(&scratch, &target).map_err(io)?;
-    sync_folder(&target)
+    sync_parent(&target)
 }
 
-fn seal_of(path: &Path) -> PathBuf {
+fn seal_path(path: &Path) -> PathBuf {
     path.with_extension("blake3")
 }
 
-fn checksum(path: &Path) -> Result<String, Error> {
+fn checksum_file(path: &Path) -> Result<String, Error> {
     let mut hasher = blake3::Hasher::new();
-    let mut file = fs::File::open(path).map_err(|it| Error::io(path, &it))?;
-    std::io::copy(&mut file, &mut hasher).map_err(|it| Error::io(path, &it))?;
+    let mut file = fs::File::open(path).map_err(|it| Error::from_io(path, &it))?;
+    std::io::copy(&mut file, &mut hasher).map_err(|it| Error::from_io(path, &it))?;
     Ok(hasher.finalize().to_hex().to_string())
 }
 
-fn sync_folder(path: &Path) -> Result<(), Error> {
+fn sync_parent(path: &Path) -> Result<(), Error> {
     let dir = path.parent().unwrap_or(path);
-    os::sync_dir(dir).map_err(|it| Error::io(dir, &it))
+    os::sync_dir(dir).map_err(|it| Error::from_io(dir, &it))
 }
 
-/// Removes a backup with its seal; what is already gone is fine.
-pub(crate) fn remove(path: &Path) -> Result<(), Error> {
-    for target in [path.to_owned(), seal_of(path)] {
-        os::remove(&target).map_err(|it| Error::io(&target, &it))?;
+/// Removes a backup and its seal. Missing files are not an error.
+pub(crate) fn remove_backup(path: &Path) -> Result<(), Error> {
+    for target in [path.to_owned(), seal_path(path)] {
+        os::remove_file_if_exists(&target).map_err(|it| Error::from_io(&target, &it))?;
     }
     Ok(())
 }
 
-/// Replaces a backup by a version of itself from which `change` removed something; says `false`
-/// when there was nothing to remove.
-pub(crate) fn rewrite(
-    site: &Site,
+/// Applies `change` to a copy of a backup and replaces the backup by it. Returns `false` if there
+/// was nothing to change.
+pub(crate) fn rewrite_backup(
+    state: &DatabaseState,
     path: &Path,
     change: impl FnOnce(&Db) -> Result<bool, Error>,
 ) -> Result<bool, Error> {
-    let scratch = scratch(path);
-    let res = (|| {
-        os::private_copy(path, &scratch).map_err(|it| Error::io(path, &it))?;
-        let db = open_file(&scratch, site.key.as_ref(), true)?;
-        // The scratch copy is thrown away when anything fails: no journal need outlive this.
-        db.pragma("PRAGMA journal_mode = MEMORY")?;
+    let scratch = scratch_path(path);
+    let rewritten = (|| {
+        os::private_copy(path, &scratch).map_err(|it| Error::from_io(path, &it))?;
+        let db = open_file(&scratch, state.key.as_ref(), FileAccess::ReadWrite)?;
+        // A failed scratch copy is deleted, so its rollback journal need not survive a crash.
+        db.query_pragma("PRAGMA journal_mode = MEMORY")?;
         let changed = db.transaction(change)?;
         drop(db);
-        // Also when nothing was found: what a damaged file does not show, it may still hold.
-        contents(site, &scratch)?;
+        // Checked even if nothing changed: a damaged file may hold the text without showing it.
+        check_contents(state, &scratch)?;
         if changed {
-            os::sync_file(&scratch).map_err(|it| Error::io(path, &it))?;
-            if is_aside(site, path) {
-                put_aside(&scratch, path)?;
+            os::sync_file(&scratch).map_err(|it| Error::from_io(path, &it))?;
+            if is_replaced(state, path) {
+                put_replaced(&scratch, path)?;
             } else {
-                put(&scratch, path)?;
+                put_backup(&scratch, path)?;
             }
         }
         Ok(changed)
     })();
-    os::remove(&scratch).map_err(|it| Error::io(&scratch, &it))?;
-    res
+    os::remove_file_if_exists(&scratch).map_err(|it| Error::from_io(&scratch, &it))?;
+    rewritten
 }
 
-/// Removes what interrupted work left behind: it may hold what has been erased since.
-pub(crate) fn sweep(home: &Home) -> Result<(), Error> {
-    let staging = home.staging();
+/// Removes the leftovers of interrupted operations: they may hold data that was erased since.
+pub(crate) fn remove_leftovers(paths: &DatabasePaths) -> Result<(), Error> {
+    let staging = paths.staging_database();
     let staging = staging.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    remove_matching(&home.dir, |it| it.starts_with(&staging))?;
-    for dir in [home.backups(), home.replaced()] {
+    remove_matching(&paths.dir, |it| it.starts_with(&staging))?;
+    for dir in [paths.backups_folder(), paths.replaced_folder()] {
         remove_matching(&dir, |it| {
             let scratch = |word: &str| it.contains(&format!(".{word}"));
-            it.starts_with(UNPROVED) || scratch(REWRITING) || scratch(SEALING)
+            it.starts_with(UNPROVED_PREFIX)
+                || scratch(REWRITING_EXTENSION)
+                || scratch(SEALING_EXTENSION)
         })?;
     }
     Ok(())
@@ -328,7 +357,8 @@ pub(crate) fn sweep(home: &Home) -> Result<(), Error> {
 fn remove_matching(dir: &Path, matches: impl Fn(&str) -> bool) -> Result<(), Error> {
     for entry in fs::read_dir(dir).into_iter().flatten().flatten() {
         if matches(&entry.file_name().to_string_lossy()) {
-            os::remove(&entry.path()).map_err(|it| Error::io(&entry.path(), &it))?;
+            os::remove_file_if_exists(&entry.path())
+                .map_err(|it| Error::from_io(&entry.path(), &it))?;
         }
     }
     Ok(())

@@ -1,4 +1,4 @@
-//! Opening a database file: permissions, key, pragmas, migrations, and the first look for damage.
+//! Opens database files: permissions, key, pragmas, migrations, and the first check for damage.
 
 use std::fs;
 use std::io::Read;
@@ -9,119 +9,148 @@ use rusqlite::config::DbConfig;
 use rusqlite::limits::Limit;
 use rusqlite::{Connection, OpenFlags};
 
-use crate::key::{self, Key};
-use crate::layout::Home;
-use crate::lock::Door;
-use crate::mark::{Mark, Reading};
+use crate::data_dir::DatabasePaths;
+use crate::database_state::DatabaseState;
+use crate::encryption_key::{self, EncryptionKey};
+use crate::file_lock::OpenGuard;
+use crate::high_water_mark::{HighWaterMark, MarkState};
 use crate::query::Db;
-use crate::site::Site;
-use crate::{Error, backup, check, convert, erase, occurrences, os, restore, schema};
+use crate::{Error, backup, damage_check, erase, fts_occurrences, os, rekey, restore, schema};
 
 /// The first bytes of a database that is not encrypted.
 const PLAIN_HEADER: &[u8; 16] = b"SQLite format 3\0";
-/// The longest text or blob a row may hold; far above any memory, far below a mistake.
-const MAX_VALUE: i32 = 64 << 20;
-/// Only other processes' checkpoints and recoveries are ever waited for here.
-const PATIENCE: Duration = Duration::from_mins(1);
+/// Largest text or blob a row may hold; far above any memory, far below a mistake.
+const MAX_VALUE_BYTES: i32 = 64 << 20;
+/// Waiting time for SQLite's own locks. Writers queue on a lock file, so only the checkpoints and
+/// recoveries of other processes are ever waited for.
+const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
-/// Opens for writing: finishes what was interrupted, creates, migrates, notes losses.
-/// The caller holds the write lock.
-pub(crate) fn open_writer(site: &Site) -> Result<Db, Error> {
-    let home = &site.home;
-    restore::finish(home)?;
-    backup::sweep(home)?;
-    refuse_vanished(home)?;
-    let path = home.database();
-    os::private_file(&path).map_err(|it| Error::io(&path, &it))?;
-    let db = site.watched(open_shared(site)?);
-    // A file that is not ours, or newer than we are, is left exactly as it is.
-    schema::version(&db, site.schema)?;
-    db.pragma("PRAGMA journal_mode = WAL")?;
-    db.batch(
+/// Access to a file that is opened by itself.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum FileAccess {
+    ReadOnly,
+    ReadWrite,
+}
+
+/// Treatment of the write-ahead log by the last connection to close.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum LogOnClose {
+    /// Merge it into the file and remove it.
+    Merge,
+    /// Leave it as it is.
+    Keep,
+}
+
+/// Opens the database for writing: finishes interrupted operations, creates, migrates, records
+/// losses. The caller holds the write lock.
+pub(crate) fn open_writer(state: &DatabaseState) -> Result<Db, Error> {
+    let paths = &state.paths;
+    // A restore comes first: until it is finished, the file under the database's name is the old
+    // one.
+    restore::finish_restore(paths)?;
+    backup::remove_leftovers(paths)?;
+    refuse_vanished(paths)?;
+    let path = paths.database();
+    os::private_file(&path).map_err(|it| Error::from_io(&path, &it))?;
+    let db = state.with_recorder(open_shared(state)?);
+    // A file of another program or of a newer version is left exactly as it is.
+    schema::read_version(&db, state.schema)?;
+    db.query_pragma("PRAGMA journal_mode = WAL")?;
+    db.execute_batch(
         "PRAGMA synchronous = FULL; PRAGMA wal_autocheckpoint = 0; PRAGMA journal_size_limit = 4194304;",
     )?;
-    schema::migrate(&db, site)?;
-    check::settle_mark(&db, site)?;
-    site.add(check::against_mark(&db, home)?);
-    convert::resume(site, &db)?;
-    if let Err(error) = erase::resume(site, &db) {
-        // Not being able to finish must not stop everything else; the next opening tries again.
-        site.add(vec![check::Finding::Database(format!(
+    schema::migrate_with_backup(&db, state)?;
+    // Losses are recorded before the first write moves the sequence past them.
+    damage_check::record_loss(&db, state)?;
+    state.report_findings(damage_check::compare_with_mark(&db, paths)?);
+    rekey::resume_rekey(state, &db)?;
+    if let Err(error) = erase::resume_erasure(state, &db) {
+        // Reported, not returned: reading must still work, and the next opening tries again.
+        state.report_findings(vec![damage_check::DamageFinding::DatabaseReport(format!(
             "an erasure could not be finished: {error}"
         ))]);
     }
-    // From here on it is known to be our file and our key: the last to close may merge the log.
-    merge_on_close(&db, true)?;
+    // File and key have proved right, so the last connection to close may merge the log.
+    set_log_on_close(&db, LogOnClose::Merge)?;
     Ok(db)
 }
 
-/// Opens for reading what exists; falls back to a frozen view when the folder cannot be written.
-/// `None`: something must be written first.
-pub(crate) fn open_reader(site: &Site) -> Result<Option<Db>, Error> {
-    if site.home.staged().exists() {
+/// Opens an existing database for reading. Returns `None` if something must be written first. Falls
+/// back to a frozen view if the folder cannot be written.
+pub(crate) fn open_reader(state: &DatabaseState) -> Result<Option<Db>, Error> {
+    if state.paths.staged_database().exists() {
         return Ok(None);
     }
-    let res = open_current(site);
-    // A restore that was decided meanwhile may have taken the file away.
-    if site.home.staged().exists() { Ok(None) } else { res }
+    let opened = open_current(state);
+    // A restore that was committed meanwhile may have moved the file away.
+    if state.paths.staged_database().exists() { Ok(None) } else { opened }
 }
 
-fn open_current(site: &Site) -> Result<Option<Db>, Error> {
-    let home = &site.home;
-    refuse_vanished(home)?;
-    if !home.database().exists() {
+fn open_current(state: &DatabaseState) -> Result<Option<Db>, Error> {
+    let paths = &state.paths;
+    refuse_vanished(paths)?;
+    if !paths.database().exists() {
         return Ok(None);
     }
-    let db = match open_shared(site) {
-        Err(Error::ReadOnly { .. } | Error::Denied { .. }) => open_frozen(home, site.key.as_ref())?,
+    let db = match open_shared(state) {
+        Err(Error::ReadOnly { .. } | Error::PermissionDenied { .. }) => {
+            open_frozen(paths, state.key.as_ref())?
+        }
         other => other?,
     };
-    if schema::version(&db, site.schema)? < site.schema.version() {
+    if schema::read_version(&db, state.schema)? < state.schema.version() {
         return Ok(None);
     }
-    // The pages of an index that every question reads stay at hand: eight megabytes, if they are needed.
-    db.batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192")?;
-    occurrences::install(&db.conn).map_err(|it| db.error(&it))?;
-    site.add(check::against_mark(&db, home)?);
-    Ok(Some(site.watched(db)))
+    // Eight megabytes hold the index pages that every search reads.
+    db.execute_batch("PRAGMA query_only = ON; PRAGMA cache_size = -8192")?;
+    fts_occurrences::install_function(&db.conn).map_err(|it| db.error(&it))?;
+    state.report_findings(damage_check::compare_with_mark(&db, paths)?);
+    Ok(Some(state.with_recorder(db)))
 }
 
-/// Opens the database itself, which others may have open as well.
-fn open_shared(site: &Site) -> Result<Db, Error> {
-    let path = site.home.database();
+/// Opens the database itself, which other connections may have open as well.
+fn open_shared(state: &DatabaseState) -> Result<Db, Error> {
+    let path = state.paths.database();
     let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    let _door = Door::pass(&site.home)?;
-    connect(&path, &path, flags, site.key.as_ref())
+    let _guard = OpenGuard::acquire(&state.paths)?;
+    connect_with_or_without_key(&path, &path, flags, state.key.as_ref())
 }
 
-/// Opens a closed file, such as a backup, by itself: no lock, no mark, no migration.
-pub(crate) fn open_file(path: &Path, key: Option<&Key>, writable: bool) -> Result<Db, Error> {
-    let mode =
-        if writable { OpenFlags::SQLITE_OPEN_READ_WRITE } else { OpenFlags::SQLITE_OPEN_READ_ONLY };
-    connect(path, path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX, key)
+/// Opens a file that is not in use, such as a backup: no lock, no mark, no migration.
+pub(crate) fn open_file(
+    path: &Path,
+    key: Option<&EncryptionKey>,
+    access: FileAccess,
+) -> Result<Db, Error> {
+    let mode = match access {
+        FileAccess::ReadOnly => OpenFlags::SQLITE_OPEN_READ_ONLY,
+        FileAccess::ReadWrite => OpenFlags::SQLITE_OPEN_READ_WRITE,
+    };
+    connect_with_or_without_key(path, path, mode | OpenFlags::SQLITE_OPEN_NO_MUTEX, key)
 }
 
-/// A view of a folder we may not write to: safe only while no log waits to be applied.
-fn open_frozen(home: &Home, key: Option<&Key>) -> Result<Db, Error> {
-    let path = home.database();
-    let waiting = fs::metadata(home.wal()).is_ok_and(|it| it.len() > 0);
-    if waiting {
+/// Opens a database in a folder that cannot be written, without its log. Refused while the log
+/// holds changes, which would be missing.
+fn open_frozen(paths: &DatabasePaths, key: Option<&EncryptionKey>) -> Result<Db, Error> {
+    let path = paths.database();
+    let log_has_changes = fs::metadata(paths.wal()).is_ok_and(|it| it.len() > 0);
+    if log_has_changes {
         let why = "the folder is read-only and recent changes wait in its log".to_owned();
         return Err(Error::ReadOnly { path, why });
     }
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY
         | OpenFlags::SQLITE_OPEN_URI
         | OpenFlags::SQLITE_OPEN_NO_MUTEX;
-    connect(&frozen_uri(&path), &path, flags, key)
+    connect_with_or_without_key(&frozen_uri(&path), &path, flags, key)
 }
 
 fn frozen_uri(path: &Path) -> PathBuf {
-    PathBuf::from(uri(os::path_bytes(path), cfg!(windows)))
+    PathBuf::from(to_uri(os::path_bytes(path), cfg!(windows)))
 }
 
-/// A path as the database reads it in a URI. Every byte that could mean something there is escaped;
-/// a path with a drive needs a slash before it, and forward ones within.
-fn uri(path: &[u8], has_drives: bool) -> String {
+/// Encodes a path as an SQLite URI. Every byte that has a meaning in a URI is escaped; a path with
+/// a drive letter needs a slash before it, and forward slashes within.
+fn to_uri(path: &[u8], has_drives: bool) -> String {
     let path = path.strip_prefix(br"\\?\").filter(|_| has_drives).unwrap_or(path);
     let plain = |it: u8| it.is_ascii_alphanumeric() || b"/._-".contains(&it);
     let escape = |it: &u8| match *it {
@@ -134,98 +163,105 @@ fn uri(path: &[u8], has_drives: bool) -> String {
     format!("file:{}{escaped}?immutable=1", if has_drives { "///" } else { "" })
 }
 
-/// Connects with the key, and to a file that is still plain without it. Which it is, is not read from
-/// the file: it may be in use, see `os::private_file`.
-fn connect(target: &Path, path: &Path, flags: OpenFlags, key: Option<&Key>) -> Result<Db, Error> {
-    let res = try_connect(target, path, flags, key);
-    let (Err(Error::Damaged { .. } | Error::NoEncryption), Some(_)) = (&res, key) else {
-        return res.map_err(|it| if is_no_database(&it) { unknown(path) } else { it });
-    };
-    if fs::metadata(path).is_ok_and(|it| it.len() == 0) {
-        return res;
-    }
-    match (try_connect(target, path, flags, None), res) {
-        (Err(plain), Err(Error::NoEncryption)) if is_no_database(&plain) => {
-            Err(Error::NoEncryption)
+/// Connects with the key, or without it if the file is not encrypted. The header cannot be read to
+/// find out: the file may be in use, see `os::private_file`.
+fn connect_with_or_without_key(
+    target: &Path,
+    path: &Path,
+    flags: OpenFlags,
+    key: Option<&EncryptionKey>,
+) -> Result<Db, Error> {
+    let opened = try_connect(target, path, flags, key);
+    let retry_plain = match &opened {
+        Err(Error::NotADatabase { .. } | Error::Damaged { .. } | Error::EncryptionUnavailable) => {
+            key.is_some()
         }
-        (Err(plain), _) if is_no_database(&plain) => Err(Error::WrongKey { path: path.to_owned() }),
+        _ => false,
+    };
+    // An empty file is a database with any key; a plain connection would make it a plain one.
+    if !retry_plain || fs::metadata(path).is_ok_and(|it| it.len() == 0) {
+        return opened;
+    }
+    match (try_connect(target, path, flags, None), opened) {
+        (Err(Error::NotADatabase { .. }), Err(Error::EncryptionUnavailable)) => {
+            Err(Error::EncryptionUnavailable)
+        }
+        // It opens neither with the key nor without one, so it is encrypted with another.
+        (Err(Error::NotADatabase { path }), _) => Err(Error::WrongKey { path }),
         (plain, _) => plain,
     }
-}
-
-/// Neither a plain database nor, with this key, an encrypted one.
-fn is_no_database(error: &Error) -> bool {
-    matches!(error, Error::Damaged { what, .. } if what.contains("not a database"))
-}
-
-fn unknown(path: &Path) -> Error {
-    let what = "it is not a database; if it is encrypted, its key is missing".to_owned();
-    Error::Damaged { path: path.to_owned(), what }
 }
 
 fn try_connect(
     target: &Path,
     path: &Path,
     flags: OpenFlags,
-    key: Option<&Key>,
+    key: Option<&EncryptionKey>,
 ) -> Result<Db, Error> {
-    let file = os::identity(path);
+    // Taken before opening: if the file is replaced in between, the connection counts as outdated.
+    let file = os::file_identity(path);
     let conn =
-        Connection::open_with_flags(target, flags).map_err(|it| Error::database(path, &it))?;
+        Connection::open_with_flags(target, flags).map_err(|it| Error::from_database(path, &it))?;
     let mut db = Db::new(conn, path, file);
-    // With the wrong key, merging the log would be the end of both.
-    merge_on_close(&db, false)?;
+    // With a wrong key, merging the log would destroy both log and file.
+    set_log_on_close(&db, LogOnClose::Keep)?;
     if let Some(key) = key {
-        key::unlock(&db, key)?;
+        encryption_key::unlock_connection(&db, key)?;
         db.is_encrypted = true;
     }
-    configure(&db)?;
+    configure_connection(&db)?;
     Ok(db)
 }
 
-/// Whether the last connection to close merges the log into the file and removes it.
-pub(crate) fn merge_on_close(db: &Db, merge: bool) -> Result<(), Error> {
+/// Sets what happens to the log if this connection is the last to close.
+pub(crate) fn set_log_on_close(db: &Db, log: LogOnClose) -> Result<(), Error> {
     let config = DbConfig::SQLITE_DBCONFIG_NO_CKPT_ON_CLOSE;
-    db.conn.set_db_config(config, !merge).map(|_| ()).map_err(|it| db.error(&it))
+    let keep = log == LogOnClose::Keep;
+    db.conn.set_db_config(config, keep).map(|_| ()).map_err(|it| db.error(&it))
 }
 
-/// What every connection is told; `secure_delete` and the rest hold only for the one they are told.
-fn configure(db: &Db) -> Result<(), Error> {
+/// Settings of every connection. SQLite applies `secure_delete` and the others per connection, not
+/// per file.
+fn configure_connection(db: &Db) -> Result<(), Error> {
     let failed = |it: rusqlite::Error| db.error(&it);
-    db.conn.busy_timeout(PATIENCE).map_err(failed)?;
+    db.conn.busy_timeout(LOCK_TIMEOUT).map_err(failed)?;
+    // Room for every statement of the store.
     db.conn.set_prepared_statement_cache_capacity(128);
-    db.conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE);
+    db.conn.set_limit(Limit::SQLITE_LIMIT_LENGTH, MAX_VALUE_BYTES);
+    // Files may come from elsewhere, so their schema is not trusted.
     db.conn.set_db_config(DbConfig::SQLITE_DBCONFIG_DEFENSIVE, true).map_err(failed)?;
-    db.batch(
+    db.execute_batch(
         "PRAGMA secure_delete = ON; PRAGMA foreign_keys = ON; PRAGMA trusted_schema = OFF; PRAGMA cell_size_check = ON;",
     )?;
-    // Without these a Mac's disk may still hold in its cache what it said was written.
-    db.batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;")?;
-    // The first real read: a wrong key or a damaged header shows itself here.
-    db.pragma("SELECT count(*) FROM sqlite_schema")?;
+    // On macOS, `fsync` alone leaves data in the cache of the disk.
+    db.execute_batch("PRAGMA fullfsync = ON; PRAGMA checkpoint_fullfsync = ON;")?;
+    // The first read of the file: a wrong key or a damaged header shows here.
+    db.query_pragma("SELECT count(*) FROM sqlite_schema")?;
     Ok(())
 }
 
-/// Whether a file that nobody has open is an unencrypted database.
+/// Returns whether a file that no connection has open is an unencrypted database.
 pub(crate) fn is_plain(path: &Path) -> bool {
     let mut head = [0_u8; 16];
     fs::File::open(path).and_then(|mut it| it.read_exact(&mut head)).is_ok()
         && head == *PLAIN_HEADER
 }
 
-/// An empty or absent file where there had been changes is a loss, not a fresh start. It must not
-/// even be opened: beside an empty file, the database would remove a log that still holds them.
-fn refuse_vanished(home: &Home) -> Result<(), Error> {
-    let path = home.database();
+/// Refuses a file that is empty or missing although changes had been saved in it. It must not even
+/// be opened: beside an empty file, SQLite would delete a log that still holds the changes.
+fn refuse_vanished(paths: &DatabasePaths) -> Result<(), Error> {
+    let path = paths.database();
     if fs::metadata(&path).is_ok_and(|it| it.len() > 0) {
         return Ok(());
     }
-    let what = match Mark::read(&home.mark())? {
-        Reading::Mark(Mark { seq, .. }) if seq > 0 => {
+    let what = match HighWaterMark::read(&paths.mark_file())? {
+        MarkState::Valid(HighWaterMark { seq, .. }) if seq > 0 => {
             format!("the file is gone, but {seq} changes had been saved in it")
         }
-        Reading::Unreadable => "the file is gone, and so is the record of its changes".to_owned(),
-        _ if !backup::list(home).is_empty() => "the file is gone, but it has backups".to_owned(),
+        MarkState::Unreadable => "the file is gone, and so is the record of its changes".to_owned(),
+        _ if !backup::list_backups(paths).is_empty() => {
+            "the file is gone, but it has backups".to_owned()
+        }
         _ => return Ok(()),
     };
     Err(Error::Damaged { path, what })
@@ -237,46 +273,46 @@ mod tests {
 
     use super::*;
     use crate::schema::MEMORY;
-    use crate::{DataDir, stamp};
+    use crate::{DataDir, change_clock};
 
-    fn site(dir: &Path) -> Site {
+    fn state(dir: &Path) -> DatabaseState {
         let id = model::ProjectId::new(Timestamp(1), [1; 10]);
-        let home = DataDir::new(dir.join("odd %?# name")).project(id);
-        home.prepare().unwrap();
-        Site::new(home, &MEMORY, None, Timestamp(1))
+        let paths = DataDir::new(dir.join("odd %?# name")).project_paths(id);
+        paths.create_folders().unwrap();
+        DatabaseState::new(paths, &MEMORY, None, Timestamp(1))
     }
 
     #[test]
     fn a_frozen_view_reads_and_leaves_no_trace() {
         let dir = tempfile::tempdir().unwrap();
-        let site = site(dir.path());
-        stamp::take_number(&open_writer(&site).unwrap()).unwrap();
+        let state = state(dir.path());
+        change_clock::advance_seq(&open_writer(&state).unwrap()).unwrap();
         let names = || {
-            let entries = fs::read_dir(&site.home.dir).unwrap().flatten();
+            let entries = fs::read_dir(&state.paths.dir).unwrap().flatten();
             entries.map(|it| it.file_name()).collect::<Vec<_>>()
         };
         let before = names();
-        let db = open_frozen(&site.home, None).unwrap();
-        assert_eq!(db.number(&stamp::META, &[&"seq"]).unwrap(), 1);
-        assert!(stamp::take_number(&db).is_err(), "and cannot be written through");
+        let db = open_frozen(&state.paths, None).unwrap();
+        assert_eq!(db.select_number(&change_clock::SELECT_META, &[&"seq"]).unwrap(), 1);
+        assert!(change_clock::advance_seq(&db).is_err(), "and cannot be written through");
         assert_eq!(names(), before);
     }
 
     #[test]
     fn a_path_becomes_a_uri_on_every_system() {
-        assert_eq!(uri(b"/a b/x?.db", false), "file:/a%20b/x%3f.db?immutable=1");
-        assert_eq!(uri(br"C:\data\a b\x.db", true), "file:///C:/data/a%20b/x.db?immutable=1");
-        assert_eq!(uri(br"\\?\C:\x.db", true), "file:///C:/x.db?immutable=1");
-        assert_eq!(uri(br"/a\b:c.db", false), "file:/a%5cb%3ac.db?immutable=1");
+        assert_eq!(to_uri(b"/a b/x?.db", false), "file:/a%20b/x%3f.db?immutable=1");
+        assert_eq!(to_uri(br"C:\data\a b\x.db", true), "file:///C:/data/a%20b/x.db?immutable=1");
+        assert_eq!(to_uri(br"\\?\C:\x.db", true), "file:///C:/x.db?immutable=1");
+        assert_eq!(to_uri(br"/a\b:c.db", false), "file:/a%5cb%3ac.db?immutable=1");
     }
 
     #[test]
     fn a_frozen_view_is_refused_while_changes_wait_in_the_log() {
         let dir = tempfile::tempdir().unwrap();
-        let site = site(dir.path());
-        let db = open_writer(&site).unwrap();
-        stamp::take_number(&db).unwrap();
-        let res = open_frozen(&site.home, None).map(drop);
+        let state = state(dir.path());
+        let db = open_writer(&state).unwrap();
+        change_clock::advance_seq(&db).unwrap();
+        let res = open_frozen(&state.paths, None).map(drop);
         assert!(matches!(res, Err(Error::ReadOnly { .. })), "{res:?}");
     }
 }

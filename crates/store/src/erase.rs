@@ -1,7 +1,8 @@
-//! Erasing for good: rows, words, vectors, versions, backups; and a ledger so that nothing returns.
+//! Erases memories for good: rows, search text, vectors, versions, copies in backups. A ledger
+//! keeps them from coming back.
 //!
-//! The order makes it restartable: first the ledger says what must go, then everything that
-//! matches the ledger goes, file by file. A crash in between only means doing the rest again.
+//! The order makes it restartable: the ledger first records what must go, then every file is
+//! cleaned of what the ledger names. After a crash the rest is done again.
 
 use std::collections::HashSet;
 use std::fs;
@@ -10,214 +11,248 @@ use std::path::Path;
 
 use model::{Actor, MemoryId, Timestamp};
 
-use crate::batch::Action;
-use crate::layout::Home;
-use crate::mark::{Mark, Reading};
-use crate::query::{Db, Query, both};
-use crate::restore::empty_log;
-use crate::site::Site;
-use crate::{Error, apply, backup, lessons, lookups, os, stamp};
+use crate::data_dir::DatabasePaths;
+use crate::database_state::DatabaseState;
+use crate::high_water_mark::{HighWaterMark, MarkState};
+use crate::query::{Db, Query};
+use crate::restore::truncate_log;
+use crate::write_batch::AuditAction;
+use crate::{Error, apply_batch, backup, change_clock, learning, lookup_tables, os};
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
-    &IDS,
-    &NUMBER,
-    &VERSION_IDS,
-    &OWNERS,
-    &DROP_VECTORS,
-    &DROP_VERSIONS,
-    &FORGET_CHANGES,
-    &DROP_MEMORY,
-    &LEDGER,
-    &LEDGERED,
-    &COUNT_MEMORIES,
-    &COUNT_VERSIONS,
+    &SELECT_MEMORY_IDS,
+    &SELECT_NUMBER,
+    &SELECT_VERSION_IDS,
+    &SELECT_VECTOR_OWNERS,
+    &DELETE_VECTORS,
+    &DELETE_VERSIONS,
+    &ANONYMIZE_CHANGES,
+    &DELETE_MEMORY,
+    &INSERT_LEDGER_HASH,
+    &SELECT_LEDGER_HASHES,
+    &RECOUNT_MEMORIES,
+    &RECOUNT_VERSIONS,
 ];
 
-const IDS: Query = both("erase_ids", "SELECT n, id FROM memories");
-const NUMBER: Query = both("number", "SELECT n FROM memories WHERE id = ?1");
-const VERSION_IDS: Query = both("erase_version_ids", "SELECT DISTINCT id FROM memory_versions");
-const OWNERS: Query = both("erase_owners", "SELECT DISTINCT owner FROM embeddings");
-pub(crate) const DROP_VECTORS: Query =
-    both("drop_vectors", "DELETE FROM embeddings WHERE owner = ?1");
-const DROP_VERSIONS: Query = both("drop_versions", "DELETE FROM memory_versions WHERE id = ?1");
-const FORGET_CHANGES: Query = both("forget_changes", "UPDATE changes SET id = NULL WHERE id = ?1");
-const DROP_MEMORY: Query = both("drop_memory", "DELETE FROM memories WHERE id = ?1");
-const LEDGER: Query =
-    both("ledger", "INSERT OR IGNORE INTO erase_ledger (id_hash, erased_at) VALUES (?1, ?2)");
-const LEDGERED: Query = both("ledger_hashes", "SELECT id_hash FROM erase_ledger");
-const COUNT_MEMORIES: Query = both(
+const SELECT_MEMORY_IDS: Query = Query::shared("erase_ids", "SELECT n, id FROM memories");
+const SELECT_NUMBER: Query = Query::shared("number_of", "SELECT n FROM memories WHERE id = ?1");
+const SELECT_VERSION_IDS: Query =
+    Query::shared("erase_version_ids", "SELECT DISTINCT id FROM memory_versions");
+const SELECT_VECTOR_OWNERS: Query =
+    Query::shared("erase_owners", "SELECT DISTINCT owner FROM embeddings");
+pub(crate) const DELETE_VECTORS: Query =
+    Query::shared("drop_vectors", "DELETE FROM embeddings WHERE owner = ?1");
+const DELETE_VERSIONS: Query =
+    Query::shared("drop_versions", "DELETE FROM memory_versions WHERE id = ?1");
+const ANONYMIZE_CHANGES: Query =
+    Query::shared("forget_changes", "UPDATE changes SET id = NULL WHERE id = ?1");
+const DELETE_MEMORY: Query = Query::shared("drop_memory", "DELETE FROM memories WHERE id = ?1");
+const INSERT_LEDGER_HASH: Query = Query::shared(
+    "add_ledger_hash",
+    "INSERT OR IGNORE INTO erase_ledger (id_hash, erased_at) VALUES (?1, ?2)",
+);
+const SELECT_LEDGER_HASHES: Query =
+    Query::shared("ledger_hashes", "SELECT id_hash FROM erase_ledger");
+const RECOUNT_MEMORIES: Query = Query::shared(
     "recount_memories",
     "UPDATE meta SET value = (SELECT count(*) FROM memories) WHERE key = 'n_memories'",
 );
-const COUNT_VERSIONS: Query = both(
+const RECOUNT_VERSIONS: Query = Query::shared(
     "recount_versions",
     "UPDATE meta SET value = (SELECT count(*) FROM memory_versions) WHERE key = 'n_versions'",
 );
 
-const HASH: usize = 32;
-type IdHash = [u8; HASH];
+const HASH_BYTES: usize = 32;
+type IdHash = [u8; HASH_BYTES];
 
-/// What the ledger keeps of an id: enough to recognise it, not to know it.
+/// Hash of an id for the ledger: it recognises the id without revealing it.
 pub(crate) fn id_hash(id: MemoryId) -> IdHash {
     blake3::derive_key("waylore erase ledger 1", id.0.as_bytes())
 }
 
-/// Writes the intention down, outside the database as well: a restore from an old backup must know.
-pub(crate) fn intend(home: &Home, ids: &[MemoryId]) -> Result<(), Error> {
-    let path = home.beside("ledger");
-    let io = |it: std::io::Error| Error::io(&path, &it);
+/// Records the ids to erase in a file beside the database. The database alone is not enough: a
+/// restore from an old backup must know them as well.
+pub(crate) fn record_intent(paths: &DatabasePaths, ids: &[MemoryId]) -> Result<(), Error> {
+    let path = paths.with_extension("ledger");
+    let io = |it: std::io::Error| Error::from_io(&path, &it);
     os::private_file(&path).map_err(io)?;
     let hashes: Vec<u8> = ids.iter().flat_map(|it| id_hash(*it)).collect();
     let mut file = fs::OpenOptions::new().append(true).open(&path).map_err(io)?;
-    // A crash may have cut the last entry short; what follows must not be read across it.
+    // A crash may have cut the last hash short; the next must not be read across it.
     let length = file.metadata().map_err(io)?.len();
-    file.set_len(length - length % HASH as u64).map_err(io)?;
+    // Hashes have a fixed length, so a partial one is cut off.
+    file.set_len(length - length % HASH_BYTES as u64).map_err(io)?;
     file.write_all(&hashes).and_then(|()| file.sync_all()).map_err(io)?;
-    os::private_file(&home.beside("erasing")).and_then(|()| os::sync_dir(&home.dir)).map_err(io)
+    // From here on the erasure is finished by the next opening, whatever happens.
+    os::private_file(&paths.with_extension("erasing"))
+        .and_then(|()| os::sync_dir(&paths.dir))
+        .map_err(io)
 }
 
-/// Finishes an erasure that was interrupted.
-pub(crate) fn resume(site: &Site, db: &Db) -> Result<(), Error> {
-    if site.home.beside("erasing").exists() { carry_out(site, db, site.now) } else { Ok(()) }
+/// Finishes an interrupted erasure.
+pub(crate) fn resume_erasure(state: &DatabaseState, db: &Db) -> Result<(), Error> {
+    if state.paths.with_extension("erasing").exists() {
+        erase_ledgered(state, db, state.now)
+    } else {
+        Ok(())
+    }
 }
 
-/// Carries out the ledger on the database, its backups and files set aside by a restore.
-pub(crate) fn carry_out(site: &Site, db: &Db, now: Timestamp) -> Result<(), Error> {
-    let home = &site.home;
+/// Erases everything the ledger names from the database, its backups and the replaced database.
+pub(crate) fn erase_ledgered(state: &DatabaseState, db: &Db, now: Timestamp) -> Result<(), Error> {
+    let paths = &state.paths;
     db.transaction(|db| {
-        let n_erased = apply_ledger(db, home, now)?;
+        let n_erased = apply_ledger(db, paths, now)?;
         if n_erased == 0 {
             return Ok(());
         }
-        // That something was erased, when and how much of it may be known; what it was may not.
-        apply::note(db, Action::Erase, &Actor::User, Some(&format!("{n_erased} erased")), now)
+        // The audit trail may say that something was erased, when and how much, but not what.
+        apply_batch::add_audit_entry(
+            db,
+            AuditAction::Erase,
+            &Actor::User,
+            Some(&format!("{n_erased} erased")),
+            now,
+        )
     })?;
-    empty_log(db)?;
-    clean_copies(site, |copy| Ok(apply_ledger(copy, home, now)? > 0))?;
-    forget_in_mark(db, home)?;
-    let intention = home.beside("erasing");
-    os::remove(&intention)
-        .and_then(|()| os::sync_dir(&home.dir))
-        .map_err(|it| Error::io(&intention, &it))
+    // Erased rows must not remain in old pages of the log.
+    truncate_log(db)?;
+    clean_copies(state, |copy| Ok(apply_ledger(copy, paths, now)? > 0))?;
+    forget_in_mark(db, paths)?;
+    let intention = paths.with_extension("erasing");
+    os::remove_file_if_exists(&intention)
+        .and_then(|()| os::sync_dir(&paths.dir))
+        .map_err(|it| Error::from_io(&intention, &it))
 }
 
-/// Changes every backup and what a restore set aside, and removes what an interruption left behind.
-/// A copy that can no longer be opened and checked cannot be cleaned: it goes, and is told of.
+/// Applies `change` to every backup and to the replaced database, and removes leftovers of
+/// interrupted operations. A copy that cannot be opened and checked cannot be cleaned either: it is
+/// deleted and reported.
 pub(crate) fn clean_copies(
-    site: &Site,
+    state: &DatabaseState,
     change: impl Fn(&Db) -> Result<bool, Error>,
 ) -> Result<(), Error> {
-    for old in backup::list(&site.home) {
-        if !is_cleaned(backup::rewrite(site, &old.path, &change))? {
-            backup::remove(&old.path)?;
-            site.note_dropped(&old.path);
+    for old in backup::list_backups(&state.paths) {
+        if !is_cleaned(backup::rewrite_backup(state, &old.path, &change))? {
+            backup::remove_backup(&old.path)?;
+            state.record_dropped_copy(&old.path);
         }
     }
-    backup::sweep(&site.home)?;
-    let Some(aside) = backup::replaced(&site.home) else {
-        return discard_replaced(&site.home);
+    backup::remove_leftovers(&state.paths)?;
+    let Some(replaced) = backup::find_replaced(&state.paths) else {
+        return discard_replaced(&state.paths);
     };
-    let closed = backup::close(site, &aside.path);
-    if !is_cleaned(closed.and_then(|()| backup::rewrite(site, &aside.path, &change)))? {
-        discard_replaced(&site.home)?;
-        site.note_dropped(&aside.path);
+    let merged = backup::merge_replaced_log(state, &replaced.path);
+    if !is_cleaned(merged.and_then(|()| backup::rewrite_backup(state, &replaced.path, &change)))? {
+        discard_replaced(&state.paths)?;
+        state.record_dropped_copy(&replaced.path);
     }
     Ok(())
 }
 
-/// Whether a copy is clean now; an error when it was not the copy's fault.
+/// Returns whether a copy is clean now. Errors that are not the copy's fault are passed on.
 fn is_cleaned(rewritten: Result<bool, Error>) -> Result<bool, Error> {
     match rewritten {
         Ok(_) => Ok(true),
         Err(
-            error
-            @ (Error::Full | Error::Io { .. } | Error::Denied { .. } | Error::ReadOnly { .. }),
+            error @ (Error::DiskFull
+            | Error::Io { .. }
+            | Error::PermissionDenied { .. }
+            | Error::ReadOnly { .. }),
         ) => Err(error),
         Err(_) => Ok(false),
     }
 }
 
-/// Deletes every memory the ledger names; says how many there were.
-pub(crate) fn apply_ledger(db: &Db, home: &Home, now: Timestamp) -> Result<usize, Error> {
-    let ledger = ledger(db, home)?;
+/// Deletes every memory the ledger names, and returns how many there were.
+pub(crate) fn apply_ledger(db: &Db, paths: &DatabasePaths, now: Timestamp) -> Result<usize, Error> {
+    let ledger = read_ledger(db, paths)?;
     for hash in &ledger {
-        db.run(&LEDGER, &[&hash.as_slice(), &now.0])?;
+        db.execute(&INSERT_LEDGER_HASH, &[&hash.as_slice(), &now.0])?;
     }
-    let gone = |id: &[u8]| MemoryId::from_bytes(id).is_some_and(|id| ledger.contains(&id_hash(id)));
-    let mut doomed: Vec<(Option<i64>, Vec<u8>)> =
-        db.select(&IDS, &[], |row| Ok((Some(row.get(0)?), row.get::<_, Vec<u8>>(1)?)))?;
-    for query in [&VERSION_IDS, &OWNERS] {
-        doomed.extend(db.select(query, &[], |row| Ok((None, row.get(0)?)))?);
+    // Ids are hashed one by one: the ledger cannot be turned back into ids.
+    let is_ledgered =
+        |id: &[u8]| MemoryId::from_bytes(id).is_some_and(|id| ledger.contains(&id_hash(id)));
+    let mut erased: Vec<(Option<i64>, Vec<u8>)> = db.select(&SELECT_MEMORY_IDS, &[], |row| {
+        Ok((Some(row.get(0)?), row.get::<_, Vec<u8>>(1)?))
+    })?;
+    // Versions and vectors may outlive their memory in a damaged file.
+    for query in [&SELECT_VERSION_IDS, &SELECT_VECTOR_OWNERS] {
+        erased.extend(db.select(query, &[], |row| Ok((None, row.get(0)?)))?);
     }
-    doomed.retain(|it| gone(&it.1));
-    for (n, id) in &doomed {
-        remove_one(db, *n, id)?;
+    erased.retain(|it| is_ledgered(&it.1));
+    for (n, id) in &erased {
+        remove_memory(db, *n, id)?;
     }
-    recount(db)?;
-    let ids: HashSet<&[u8]> = doomed.iter().map(|it| it.1.as_slice()).collect();
+    recount_rows(db)?;
+    let ids: HashSet<&[u8]> = erased.iter().map(|it| it.1.as_slice()).collect();
     Ok(ids.len())
 }
 
-/// Deletes memories without a trace in the ledger: what was forgotten long ago may be taught again.
-pub(crate) fn remove(db: &Db, ids: &[MemoryId]) -> Result<(), Error> {
+/// Deletes memories without recording them in the ledger: they were forgotten long ago and may be
+/// taught again.
+pub(crate) fn remove_memories(db: &Db, ids: &[MemoryId]) -> Result<(), Error> {
     for id in ids {
         let id = id.0.as_bytes().as_slice();
-        let n = db.one(&NUMBER, &[&id], |row| row.get(0))?;
-        remove_one(db, n, id)?;
+        let n = db.select_one(&SELECT_NUMBER, &[&id], |row| row.get(0))?;
+        remove_memory(db, n, id)?;
     }
-    stamp::take_number(db)?;
-    recount(db)
+    change_clock::advance_seq(db)?;
+    recount_rows(db)
 }
 
-fn remove_one(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
+fn remove_memory(db: &Db, n: Option<i64>, id: &[u8]) -> Result<(), Error> {
     if let Some(n) = n {
-        lookups::clear(db, n)?;
+        lookup_tables::delete_lookups(db, n)?;
     }
-    for query in [&DROP_VECTORS, &DROP_VERSIONS, &FORGET_CHANGES, &DROP_MEMORY] {
-        db.run(query, &[&id])?;
+    // The audit trail keeps its entries, but no longer says which memory they were about.
+    for query in [&DELETE_VECTORS, &DELETE_VERSIONS, &ANONYMIZE_CHANGES, &DELETE_MEMORY] {
+        db.execute(query, &[&id])?;
     }
-    if lessons::has_lessons(db)? {
-        lessons::forget(db, id)?;
+    if learning::has_learning_tables(db)? {
+        learning::delete_evidence(db, id)?;
     }
     Ok(())
 }
 
-fn recount(db: &Db) -> Result<(), Error> {
-    db.run(&COUNT_MEMORIES, &[])?;
-    db.run(&COUNT_VERSIONS, &[]).map(|_| ())
+fn recount_rows(db: &Db) -> Result<(), Error> {
+    db.execute(&RECOUNT_MEMORIES, &[])?;
+    db.execute(&RECOUNT_VERSIONS, &[]).map(|_| ())
 }
 
-/// All hashes of erased ids, from the table and the file beside it.
-fn ledger(db: &Db, home: &Home) -> Result<HashSet<IdHash>, Error> {
-    let rows = db.select(&LEDGERED, &[], |row| row.get::<_, Vec<u8>>(0))?;
-    let mut res: HashSet<IdHash> =
+/// Reads all hashes of erased ids, from the table and from the file beside the database.
+fn read_ledger(db: &Db, paths: &DatabasePaths) -> Result<HashSet<IdHash>, Error> {
+    let rows = db.select(&SELECT_LEDGER_HASHES, &[], |row| row.get::<_, Vec<u8>>(0))?;
+    let mut hashes: HashSet<IdHash> =
         rows.iter().filter_map(|it| it.as_slice().try_into().ok()).collect();
-    let path = home.beside("ledger");
+    let path = paths.with_extension("ledger");
     match fs::read(&path) {
-        Ok(bytes) => res.extend(bytes.as_chunks::<HASH>().0),
+        Ok(bytes) => hashes.extend(bytes.as_chunks::<HASH_BYTES>().0),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {}
-        Err(error) => return Err(Error::io(&path, &error)),
+        Err(error) => return Err(Error::from_io(&path, &error)),
     }
-    Ok(res)
+    Ok(hashes)
 }
 
-/// The mark names the latest changes by id; erased ones are not to be known.
-fn forget_in_mark(db: &Db, home: &Home) -> Result<(), Error> {
-    if let Reading::Mark(mut mark) = Mark::read(&home.mark())? {
-        let ledger = ledger(db, home)?;
-        if mark.forget(|it| ledger.contains(&id_hash(it))) {
-            mark.write(&home.mark())?;
+/// Removes erased memories from the mark, which names the latest changes by id.
+fn forget_in_mark(db: &Db, paths: &DatabasePaths) -> Result<(), Error> {
+    if let MarkState::Valid(mut mark) = HighWaterMark::read(&paths.mark_file())? {
+        let ledger = read_ledger(db, paths)?;
+        if mark.remove_changes(|it| ledger.contains(&id_hash(it))) {
+            mark.write(&paths.mark_file())?;
         }
     }
     Ok(())
 }
 
-/// Files a restore set aside hold what the database held then; erasing must reach them too.
-pub(crate) fn discard_replaced(home: &Home) -> Result<(), Error> {
-    let aside: &Path = &home.replaced();
-    match fs::remove_dir_all(aside) {
-        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(Error::io(aside, &error)),
+/// Deletes the database that a restore replaced.
+pub(crate) fn discard_replaced(paths: &DatabasePaths) -> Result<(), Error> {
+    let folder: &Path = &paths.replaced_folder();
+    match fs::remove_dir_all(folder) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::from_io(folder, &error))
+        }
         _ => Ok(()),
     }
 }

@@ -1,84 +1,79 @@
-//! The structural layer of a project: derived from its files, kept in a file of its own.
+//! The database of a project's code graph, derived from its source files.
 //!
-//! Bytes in, bytes out: what they mean is the graph's business. Nothing here is worth a backup, an
-//! audit or a migration: a file of another version, or one that is damaged, is thrown away and made
-//! anew. It is encrypted when there is a key.
+//! Rows hold bytes whose meaning only the graph crate knows. Nothing here is worth a backup, an
+//! audit trail or a migration: a file of another version, or a damaged one, is deleted and built
+//! again. It is encrypted if there is a key.
 
-mod map;
-mod near;
-mod past;
+mod history;
+mod links;
+mod module_map;
+mod reader;
 
 use std::fs::{self, File, TryLockError};
-use std::path::PathBuf;
-use std::sync::Arc;
+use std::ops::Deref;
 
-use crate::connection::{self, is_plain};
-use crate::layout::Home;
-use crate::lock::{Door, lock_file};
-use crate::query::{Db, Query, local};
-use crate::worker::Readers;
-use crate::{Error, Key, os};
+use crate::connection::{self, FileAccess, LogOnClose, is_plain};
+use crate::data_dir::DatabasePaths;
+use crate::file_lock::{OpenGuard, open_lock_file};
+use crate::query::{Db, Query};
+use crate::worker_threads::ReaderPool;
+use crate::{EncryptionKey, Error, os};
 
-pub use map::MapRows;
-pub use near::NearRow;
-pub use past::{NameRow, PastBatch, PastRow, TiesRow};
+pub use history::{CommitRow, FileHistoryRow, FileNameRow, HistoryBatch};
+pub use links::FileNeighbors;
+pub use module_map::ModuleMapRows;
+pub use reader::GraphReader;
 
-/// Grows with every change of the tables or of the bytes in them.
-const VERSION: i64 = 12;
+/// Increases with every change of the tables or of the bytes in them.
+const SCHEMA_VERSION: i64 = 13;
 
-const SCHEMA: &str = "
+const FILES_SCHEMA: &str = "
     CREATE TABLE files (
         id INTEGER PRIMARY KEY, path TEXT NOT NULL UNIQUE, size INTEGER NOT NULL, modified INTEGER NOT NULL,
         hash BLOB NOT NULL, outline BLOB NOT NULL
     ) STRICT;
     CREATE TABLE bodies (id INTEGER PRIMARY KEY, body BLOB NOT NULL, precise BLOB) STRICT;
     CREATE TABLE edges (id INTEGER PRIMARY KEY, edges BLOB NOT NULL, keys BLOB NOT NULL) STRICT;
-    CREATE TABLE passed (path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
+    CREATE TABLE skipped_files (path TEXT PRIMARY KEY, size INTEGER NOT NULL, modified INTEGER NOT NULL, reason TEXT NOT NULL) STRICT;
     CREATE TABLE state (key TEXT PRIMARY KEY, value TEXT NOT NULL) STRICT;
 ";
 
-const FILES: Query = local(
-    "graph_files",
-    "SELECT id, path, size, modified, hash, outline, edges FROM files LEFT JOIN edges USING (id)",
-);
-const BODIES: Query =
-    local("graph_bodies", "SELECT id, body, keys, precise FROM bodies LEFT JOIN edges USING (id)");
-const STAMPS: Query = local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
-const STAMP_OF: Query =
-    local("graph_stamp_of", "SELECT id, path, size, modified, hash FROM files WHERE path = ?1");
-const PASSED: Query =
-    local("graph_passed", "SELECT path, size, modified, reason FROM passed ORDER BY path");
-const STATE: Query = local("graph_state", "SELECT value FROM state WHERE key = ?1");
-const PUT_FILE: Query = local(
+const SELECT_STATE: Query = Query::local("graph_state", "SELECT value FROM state WHERE key = ?1");
+const PUT_FILE: Query = Query::local(
     "graph_put_file",
     "INSERT INTO files (id, path, size, modified, hash, outline) VALUES (?1, ?2, ?3, ?4, ?5, ?6)
      ON CONFLICT (id) DO UPDATE SET path = ?2, size = ?3, modified = ?4, hash = ?5, outline = ?6",
 );
-const PUT_BODY: Query = local(
+const PUT_BODY: Query = Query::local(
     "graph_put_body",
     "INSERT OR REPLACE INTO bodies (id, body, precise) VALUES (?1, ?2, ?3)",
 );
-// In a table of their own: they come when all files have been read, and nothing else is written again.
-const PUT_EDGES: Query =
-    local("graph_put_edges", "INSERT OR REPLACE INTO edges (id, edges, keys) VALUES (?1, ?2, ?3)");
+// In a table of their own: edges are known only when all files have been read, and writing them
+// must not rewrite the bodies.
+const PUT_EDGES: Query = Query::local(
+    "graph_put_edges",
+    "INSERT OR REPLACE INTO edges (id, edges, keys) VALUES (?1, ?2, ?3)",
+);
 const PUT_PRECISE: Query =
-    local("graph_put_precise", "UPDATE bodies SET precise = ?2 WHERE id = ?1");
+    Query::local("graph_put_precise", "UPDATE bodies SET precise = ?2 WHERE id = ?1");
 const PUT_STAMP: Query =
-    local("graph_put_stamp", "UPDATE files SET size = ?2, modified = ?3 WHERE id = ?1");
-const DROP_FILE: Query = local("graph_drop_file", "DELETE FROM files WHERE id = ?1");
-const DROP_BODY: Query = local("graph_drop_body", "DELETE FROM bodies WHERE id = ?1");
-const DROP_EDGES: Query = local("graph_drop_edges", "DELETE FROM edges WHERE id = ?1");
-const CLEAR_PASSED: Query = local("graph_clear_passed", "DELETE FROM passed");
-const PUT_PASSED: Query = local(
-    "graph_put_passed",
-    "INSERT OR REPLACE INTO passed (path, size, modified, reason) VALUES (?1, ?2, ?3, ?4)",
+    Query::local("graph_put_stamp", "UPDATE files SET size = ?2, modified = ?3 WHERE id = ?1");
+const DELETE_FILE: Query = Query::local("graph_drop_file", "DELETE FROM files WHERE id = ?1");
+const DELETE_BODY: Query = Query::local("graph_drop_body", "DELETE FROM bodies WHERE id = ?1");
+const DELETE_EDGES: Query = Query::local("graph_drop_edges", "DELETE FROM edges WHERE id = ?1");
+const DELETE_ALL_SKIPPED: Query = Query::local("graph_clear_skipped", "DELETE FROM skipped_files");
+const PUT_SKIPPED: Query = Query::local(
+    "graph_put_skipped",
+    "INSERT OR REPLACE INTO skipped_files (path, size, modified, reason) VALUES (?1, ?2, ?3, ?4)",
 );
 const PUT_STATE: Query =
-    local("graph_put_state", "INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)");
-const GENERATION: Query =
-    local("graph_generation", "SELECT CAST(value AS INTEGER) FROM state WHERE key = 'generation'");
+    Query::local("graph_put_state", "INSERT OR REPLACE INTO state (key, value) VALUES (?1, ?2)");
+const SELECT_GENERATION: Query = Query::local(
+    "graph_generation",
+    "SELECT CAST(value AS INTEGER) FROM state WHERE key = 'generation'",
+);
 
-/// How a file looked when it was read.
+/// Stamp of a source file when it was read. An unchanged stamp means an unchanged file.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphStamp {
     pub id: u32,
@@ -88,7 +83,7 @@ pub struct GraphStamp {
     pub hash: Vec<u8>,
 }
 
-/// What questions need of a file. Without edges, it waits to be resolved.
+/// Data of a source file that queries need. Without edges, its references are not resolved yet.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphFile {
     pub stamp: GraphStamp,
@@ -96,306 +91,258 @@ pub struct GraphFile {
     pub edges: Option<Vec<u8>>,
 }
 
-/// What an update needs beside that.
+/// Data of a source file that only updates need.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct GraphBody {
     pub id: u32,
     pub body: Vec<u8>,
     pub keys: Option<Vec<u8>>,
-    /// What a precise index says of its references, as long as the file stays as it is.
+    /// References according to a precise index such as SCIP, valid while the file is unchanged.
     pub precise: Option<Vec<u8>>,
 }
 
-/// A file that was passed over, and why.
+/// A source file that was not indexed, and the reason.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct GraphPassed {
+pub struct GraphSkippedFile {
     pub path: String,
     pub size: u64,
     pub modified: u64,
     pub reason: String,
 }
 
-/// Changes that are kept together or not at all.
+/// Changes that are applied together or not at all.
 #[derive(Clone, Debug, Default)]
 pub struct GraphBatch {
-    /// The generation it builds on. When another has come meanwhile, nothing is changed.
-    pub after: i64,
+    /// Generation the batch builds on. If the graph has another by now, nothing is changed.
+    pub base_generation: i64,
     pub files: Vec<(GraphFile, GraphBody)>,
-    /// New edges and keys of files that are there.
+    /// New edges and keys of indexed files: file id, edges, keys.
     pub resolved: Vec<(u32, Vec<u8>, Vec<u8>)>,
-    /// What a precise index says of files that are there.
+    /// References of indexed files according to a precise index.
     pub precise: Vec<(u32, Vec<u8>)>,
-    /// Files that were touched without being changed.
-    pub touched: Vec<GraphStamp>,
-    /// Which files a file refers to, and how much: all of them, for each that is named.
+    /// Files whose stamp changed while their content did not.
+    pub restamped: Vec<GraphStamp>,
+    /// For each named file, all files it refers to, with weights. They replace the earlier ones.
     pub links: Vec<(u32, Vec<(u32, u32)>)>,
-    pub gone: Vec<u32>,
-    pub passed: Option<Vec<GraphPassed>>,
-    /// What is known of the whole: how complete it is, since when.
+    pub removed: Vec<u32>,
+    pub skipped: Option<Vec<GraphSkippedFile>>,
+    /// Facts about the whole graph, such as how complete it is and since when.
     pub state: Vec<(&'static str, String)>,
 }
 
 impl GraphBatch {
-    /// Whether it would change nothing.
+    /// Returns whether the batch changes nothing.
     pub fn is_empty(&self) -> bool {
         self.files.is_empty()
             && self.resolved.is_empty()
             && self.precise.is_empty()
-            && self.touched.is_empty()
-            && self.gone.is_empty()
-            && self.passed.is_none()
+            && self.restamped.is_empty()
+            && self.removed.is_empty()
+            && self.skipped.is_none()
             && self.state.is_empty()
     }
 }
 
-/// The structural layer of one project. Nothing is touched until the first call.
+/// The code graph of one project, for reading and writing. Nothing is touched until the first call.
 #[derive(Clone)]
 pub struct GraphStore {
-    home: Home,
-    path: PathBuf,
-    workers: Arc<Readers>,
+    paths: DatabasePaths,
+    reader: GraphReader,
 }
 
-/// The right to change the structural layer of a project. Unlike a transaction it lasts from the
-/// first look to the last write. Given back when dropped, also by the system when the process dies.
-pub struct GraphTurn(File);
+impl Deref for GraphStore {
+    type Target = GraphReader;
 
-impl Drop for GraphTurn {
+    fn deref(&self) -> &GraphReader {
+        &self.reader
+    }
+}
+
+/// Lock on changing the code graph of a project. Unlike a transaction it covers everything from the
+/// first read to the last write. Dropping it releases the lock; the system does so if the process
+/// dies.
+pub struct GraphWriteLock(File);
+
+impl Drop for GraphWriteLock {
     fn drop(&mut self) {
-        // Were it to fail, closing the file would do it.
+        // If this failed, closing the file would release the lock.
         let _ = self.0.unlock();
     }
 }
 
 impl GraphStore {
-    pub fn new(home: Home, key: Option<Key>) -> Self {
-        let (path, opened) = (home.database(), home.clone());
-        let workers = Readers::start(move || open(&opened, key.as_ref()));
-        Self { home, path, workers: Arc::new(workers) }
+    pub fn new(paths: DatabasePaths, key: Option<EncryptionKey>) -> Self {
+        let opened = paths.clone();
+        let workers = ReaderPool::start(move || open_or_recreate(&opened, key.as_ref()));
+        Self { reader: GraphReader::new(paths.database(), workers), paths }
     }
 
-    /// Takes the right to change it; `None` while somebody else has it.
-    pub fn take_turn(&self) -> Result<Option<GraphTurn>, Error> {
-        self.home.prepare()?;
-        let path = self.home.beside("lock");
-        let file = lock_file(&path)?;
+    /// A handle that can only read; it shares the threads of this one.
+    pub fn reader(&self) -> GraphReader {
+        self.reader.clone()
+    }
+
+    /// Takes the write lock, or returns `None` while another process has it.
+    pub fn try_lock(&self) -> Result<Option<GraphWriteLock>, Error> {
+        self.paths.create_folders()?;
+        let path = self.paths.with_extension("lock");
+        let file = open_lock_file(&path)?;
         match file.try_lock() {
-            Ok(()) => Ok(Some(GraphTurn(file))),
+            Ok(()) => Ok(Some(GraphWriteLock(file))),
             Err(TryLockError::WouldBlock) => Ok(None),
-            Err(TryLockError::Error(error)) => Err(Error::io(&path, &error)),
+            Err(TryLockError::Error(error)) => Err(Error::from_io(&path, &error)),
         }
     }
 
-    pub fn exists(&self) -> bool {
-        self.path.exists()
-    }
-
-    /// Bytes on disk, with what waits in the log.
-    pub fn size(&self) -> u64 {
-        let log = self.path.with_extension("db-wal");
-        [&self.path, &log].iter().filter_map(|it| fs::metadata(it).ok()).map(|it| it.len()).sum()
-    }
-
-    pub async fn files(&self) -> Result<Vec<GraphFile>, Error> {
-        self.workers
-            .run(|db| {
-                db.view(|db| {
-                    db.select(&FILES, &[], |row| {
-                        Ok(GraphFile {
-                            stamp: stamp(row)?,
-                            outline: row.get(5)?,
-                            edges: row.get(6)?,
-                        })
-                    })
-                })
-            })
-            .await
-    }
-
-    pub async fn bodies(&self) -> Result<Vec<GraphBody>, Error> {
-        self.workers
-            .run(|db| {
-                db.select(&BODIES, &[], |row| {
-                    Ok(GraphBody {
-                        id: row.get(0)?,
-                        body: row.get(1)?,
-                        keys: row.get(2)?,
-                        precise: row.get(3)?,
-                    })
-                })
-            })
-            .await
-    }
-
-    pub async fn stamps(&self) -> Result<Vec<GraphStamp>, Error> {
-        self.workers.run(|db| db.select(&STAMPS, &[], stamp)).await
-    }
-
-    /// Those of some files, in their order; nothing of files that were not read.
-    pub async fn stamps_of(&self, paths: Vec<String>) -> Result<Vec<GraphStamp>, Error> {
-        self.workers
-            .run(move |db| {
-                let found = paths.iter().map(|it| db.one(&STAMP_OF, &[it], stamp));
-                found.filter_map(Result::transpose).collect()
-            })
-            .await
-    }
-
-    pub async fn passed(&self) -> Result<Vec<GraphPassed>, Error> {
-        self.workers
-            .run(|db| {
-                db.select(&PASSED, &[], |row| {
-                    Ok(GraphPassed {
-                        path: row.get(0)?,
-                        size: number(row, 1)?,
-                        modified: number(row, 2)?,
-                        reason: row.get(3)?,
-                    })
-                })
-            })
-            .await
-    }
-
-    pub async fn state(&self, key: &'static str) -> Result<Option<String>, Error> {
-        self.workers.run(move |db| db.one(&STATE, &[&key], |row| row.get(0))).await
-    }
-
-    /// Grows by one with every change, whoever makes it; 0 before the first.
-    pub async fn generation(&self) -> Result<i64, Error> {
-        self.workers.run(|db| db.number(&GENERATION, &[])).await
-    }
-
-    /// Changes it; the generation it is in by that.
+    /// Applies a batch and returns the new generation.
     pub async fn apply(&self, batch: GraphBatch) -> Result<i64, Error> {
-        self.workers.run(move |db| db.transaction(|db| apply(db, &batch))).await
+        self.run(move |db| db.transaction(|db| apply_batch(db, &batch))).await
+    }
+
+    /// Sets one fact about the whole graph.
+    pub async fn set_state(&self, key: &'static str, value: String) -> Result<(), Error> {
+        self.run(move |db| db.execute(&PUT_STATE, &[&key, &value]).map(|_| ())).await
+    }
+
+    /// Adds to the stored git history.
+    pub async fn put_history(&self, batch: HistoryBatch) -> Result<(), Error> {
+        self.run(move |db| db.transaction(|db| history::put_history(db, &batch))).await
+    }
+
+    /// Replaces the module map.
+    pub async fn put_module_map(&self, rows: ModuleMapRows) -> Result<(), Error> {
+        self.run(move |db| db.transaction(|db| module_map::put_module_map(db, &rows))).await
     }
 }
 
-fn stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
-    Ok(GraphStamp {
-        id: row.get(0)?,
-        path: row.get(1)?,
-        size: number(row, 2)?,
-        modified: number(row, 3)?,
-        hash: row.get(4)?,
-    })
-}
-
-/// Sizes and moments fit in 63 bits; anything else was not written by us.
-fn number(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<u64> {
-    row.get::<_, i64>(at).map(|it| u64::try_from(it).unwrap_or_default())
-}
-
-fn signed(it: u64) -> i64 {
+fn to_signed(it: u64) -> i64 {
     i64::try_from(it).unwrap_or(i64::MAX)
 }
 
-fn apply(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
-    if db.number(&GENERATION, &[])? != batch.after {
-        // Whoever changes it has the turn; so the file was damaged, and made anew by a reader.
-        return Err(Error::Engine { what: "the code graph was replaced meanwhile".to_owned() });
+fn apply_batch(db: &Db, batch: &GraphBatch) -> Result<i64, Error> {
+    if db.select_number(&SELECT_GENERATION, &[])? != batch.base_generation {
+        // The caller holds the write lock, so only a reader that replaced a damaged file can have
+        // interfered.
+        return Err(Error::Internal { what: "the code graph was replaced meanwhile".to_owned() });
     }
-    for id in &batch.gone {
-        db.run(&DROP_FILE, &[id])?;
-        db.run(&DROP_BODY, &[id])?;
-        db.run(&DROP_EDGES, &[id])?;
-        near::forget(db, *id)?;
+    // Removals come first: a renamed file may reuse the path of a removed one.
+    for id in &batch.removed {
+        db.execute(&DELETE_FILE, &[id])?;
+        db.execute(&DELETE_BODY, &[id])?;
+        db.execute(&DELETE_EDGES, &[id])?;
+        links::delete_links(db, *id)?;
     }
     for (file, body) in &batch.files {
         let GraphStamp { id, path, size, modified, hash } = &file.stamp;
-        db.run(&PUT_FILE, &[id, path, &signed(*size), &signed(*modified), hash, &file.outline])?;
-        db.run(&PUT_BODY, &[&body.id, &body.body, &body.precise])?;
+        db.execute(
+            &PUT_FILE,
+            &[id, path, &to_signed(*size), &to_signed(*modified), hash, &file.outline],
+        )?;
+        db.execute(&PUT_BODY, &[&body.id, &body.body, &body.precise])?;
+        // A file without edges waits to be resolved; old edges of it must not stay.
         match (&file.edges, &body.keys) {
-            (Some(edges), Some(keys)) => db.run(&PUT_EDGES, &[id, edges, keys])?,
-            _ => db.run(&DROP_EDGES, &[id])?,
+            (Some(edges), Some(keys)) => db.execute(&PUT_EDGES, &[id, edges, keys])?,
+            _ => db.execute(&DELETE_EDGES, &[id])?,
         };
-        near::forget(db, *id)?;
+        links::delete_links(db, *id)?;
     }
     for (id, edges, keys) in &batch.resolved {
-        db.run(&PUT_EDGES, &[id, edges, keys])?;
+        db.execute(&PUT_EDGES, &[id, edges, keys])?;
     }
     for (id, links) in &batch.links {
-        near::put(db, *id, links)?;
+        links::put_links(db, *id, links)?;
     }
     for (id, precise) in &batch.precise {
-        db.run(&PUT_PRECISE, &[id, precise])?;
+        db.execute(&PUT_PRECISE, &[id, precise])?;
     }
-    for it in &batch.touched {
-        db.run(&PUT_STAMP, &[&it.id, &signed(it.size), &signed(it.modified)])?;
+    for it in &batch.restamped {
+        db.execute(&PUT_STAMP, &[&it.id, &to_signed(it.size), &to_signed(it.modified)])?;
     }
-    if let Some(passed) = &batch.passed {
-        db.run(&CLEAR_PASSED, &[])?;
+    if let Some(passed) = &batch.skipped {
+        db.execute(&DELETE_ALL_SKIPPED, &[])?;
         for it in passed {
-            db.run(&PUT_PASSED, &[&it.path, &signed(it.size), &signed(it.modified), &it.reason])?;
+            db.execute(
+                &PUT_SKIPPED,
+                &[&it.path, &to_signed(it.size), &to_signed(it.modified), &it.reason],
+            )?;
         }
     }
     for (key, value) in &batch.state {
-        db.run(&PUT_STATE, &[key, value])?;
+        db.execute(&PUT_STATE, &[key, value])?;
     }
-    let generation = batch.after + 1;
-    db.run(&PUT_STATE, &[&"generation", &generation.to_string()])?;
+    // Readers compare the generation to notice a change.
+    let generation = batch.base_generation + 1;
+    db.execute(&PUT_STATE, &[&"generation", &generation.to_string()])?;
     Ok(generation)
 }
 
-/// Opens the file, or makes it anew when it is of no use any more.
-fn open(home: &Home, key: Option<&Key>) -> Result<Db, Error> {
-    home.prepare()?;
-    let _door = Door::pass(home)?;
-    let path = home.database();
-    // With a key, what was written without one must not stay readable.
+/// Opens the file, or creates it again if it is unusable.
+fn open_or_recreate(paths: &DatabasePaths, key: Option<&EncryptionKey>) -> Result<Db, Error> {
+    paths.create_folders()?;
+    let _guard = OpenGuard::acquire(paths)?;
+    let path = paths.database();
+    // Once there is a key, data written without one must not stay readable.
     if key.is_some() && fs::metadata(&path).is_ok_and(|it| it.len() > 0) && is_plain(&path) {
-        remove(home)?;
+        remove_files(paths)?;
     }
-    match try_open(home, key) {
+    match open_current_version(paths, key) {
         Ok(Some(db)) => Ok(db),
-        Ok(None) | Err(Error::Damaged { .. }) => {
-            remove(home)?;
-            let again = try_open(home, key)?;
-            again.ok_or_else(|| Error::Engine {
-                what: "the code graph's file cannot be made".to_owned(),
+        Ok(None) | Err(Error::Damaged { .. } | Error::NotADatabase { .. }) => {
+            remove_files(paths)?;
+            let again = open_current_version(paths, key)?;
+            again.ok_or_else(|| Error::Internal {
+                what: "the code graph's file cannot be created".to_owned(),
             })
         }
         Err(error) => Err(error),
     }
 }
 
-/// `None` for a file of another version.
-fn try_open(home: &Home, key: Option<&Key>) -> Result<Option<Db>, Error> {
-    let path = home.database();
-    os::private_file(&path).map_err(|it| Error::io(&path, &it))?;
-    let db = connection::open_file(&path, key, true)?;
-    db.pragma("PRAGMA journal_mode = WAL")?;
-    // What is lost with the power is made again.
-    db.batch("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;")?;
-    connection::merge_on_close(&db, true)?;
-    if db.pragma("SELECT count(*) FROM sqlite_schema")? == "0" {
-        // Two processes may come here at once; the second finds the tables made.
+/// Opens the file, or creates it. Returns `None` for a file of another version.
+fn open_current_version(
+    paths: &DatabasePaths,
+    key: Option<&EncryptionKey>,
+) -> Result<Option<Db>, Error> {
+    let path = paths.database();
+    os::private_file(&path).map_err(|it| Error::from_io(&path, &it))?;
+    let db = connection::open_file(&path, key, FileAccess::ReadWrite)?;
+    db.query_pragma("PRAGMA journal_mode = WAL")?;
+    // Changes lost in a power failure are built again, so no sync per commit is needed.
+    db.execute_batch("PRAGMA synchronous = NORMAL; PRAGMA journal_size_limit = 4194304;")?;
+    connection::set_log_on_close(&db, LogOnClose::Merge)?;
+    if db.query_pragma("SELECT count(*) FROM sqlite_schema")? == "0" {
+        // Another process may have created the tables between the two checks.
         db.transaction(|db| {
-            if db.pragma("SELECT count(*) FROM sqlite_schema")? != "0" {
+            if db.query_pragma("SELECT count(*) FROM sqlite_schema")? != "0" {
                 return Ok(());
             }
-            for it in [SCHEMA, past::SCHEMA, near::SCHEMA, map::SCHEMA] {
-                db.batch(it)?;
+            for it in [
+                FILES_SCHEMA,
+                history::HISTORY_SCHEMA,
+                links::LINKS_SCHEMA,
+                module_map::MODULE_MAP_SCHEMA,
+            ] {
+                db.execute_batch(it)?;
             }
-            db.batch(&format!("PRAGMA user_version = {VERSION}"))
+            db.execute_batch(&format!("PRAGMA user_version = {SCHEMA_VERSION}"))
         })?;
     }
-    let is_current = db.pragma("PRAGMA user_version")? == VERSION.to_string();
+    let is_current = db.query_pragma("PRAGMA user_version")? == SCHEMA_VERSION.to_string();
     Ok(is_current.then_some(db))
 }
 
-/// Takes the structural layer of a project away; it can be made again.
-pub fn remove_graph(home: &Home) -> Result<(), Error> {
-    let _door = Door::pass(home)?;
-    remove(home)
+/// Deletes the code graph of a project. The next indexing builds it again.
+pub fn remove_code_graph(paths: &DatabasePaths) -> Result<(), Error> {
+    let _guard = OpenGuard::acquire(paths)?;
+    remove_files(paths)
 }
 
-fn remove(home: &Home) -> Result<(), Error> {
+fn remove_files(paths: &DatabasePaths) -> Result<(), Error> {
     for ending in ["db", "db-wal", "db-shm", "db-journal"] {
-        let path = home.beside(ending);
+        let path = paths.with_extension(ending);
         match fs::remove_file(&path) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
-                return Err(Error::io(&path, &error));
+                return Err(Error::from_io(&path, &error));
             }
             _ => {}
         }
@@ -412,8 +359,8 @@ mod tests {
     use super::*;
     use crate::DataDir;
 
-    fn home(dir: &Path) -> Home {
-        DataDir::new(dir).graph(ProjectId::new(Timestamp(1), [1; 10]))
+    fn paths(dir: &Path) -> DatabasePaths {
+        DataDir::new(dir).graph_paths(ProjectId::new(Timestamp(1), [1; 10]))
     }
 
     fn file(id: u32, path: &str) -> (GraphFile, GraphBody) {
@@ -427,16 +374,21 @@ mod tests {
     }
 
     #[test]
-    fn what_was_put_is_there_after_opening_again() {
+    fn a_batch_is_there_after_reopening() {
         let dir = tempfile::tempdir().unwrap();
-        let store = GraphStore::new(home(dir.path()), None);
+        let store = GraphStore::new(paths(dir.path()), None);
         let files = vec![file(1, "a.ts"), file(2, "b.ts")];
         run(store.apply(GraphBatch { files, ..GraphBatch::default() })).unwrap();
         let resolved = vec![(1, vec![8], vec![9])];
-        run(store.apply(GraphBatch { after: 1, resolved, gone: vec![2], ..GraphBatch::default() }))
-            .unwrap();
+        run(store.apply(GraphBatch {
+            base_generation: 1,
+            resolved,
+            removed: vec![2],
+            ..GraphBatch::default()
+        }))
+        .unwrap();
         drop(store);
-        let store = GraphStore::new(home(dir.path()), None);
+        let store = GraphStore::new(paths(dir.path()), None);
         let mut expected = file(1, "a.ts");
         (expected.0.edges, expected.1.keys) = (Some(vec![8]), Some(vec![9]));
         assert_eq!(run(store.files()).unwrap(), [expected.0]);
@@ -444,34 +396,37 @@ mod tests {
     }
 
     #[test]
-    fn a_file_of_no_use_is_made_anew() {
+    fn an_unusable_file_is_replaced() {
         let dir = tempfile::tempdir().unwrap();
-        let path = home(dir.path()).database();
-        run(GraphStore::new(home(dir.path()), None)
+        let path = paths(dir.path()).database();
+        run(GraphStore::new(paths(dir.path()), None)
             .apply(GraphBatch { files: vec![file(1, "a")], ..GraphBatch::default() }))
         .unwrap();
         fs::write(&path, "no database at all, but quite a few bytes of something else").unwrap();
-        assert!(run(GraphStore::new(home(dir.path()), None).files()).unwrap().is_empty());
+        assert!(run(GraphStore::new(paths(dir.path()), None).files()).unwrap().is_empty());
     }
 
     #[test]
-    fn one_at_a_time_has_the_turn() {
+    fn only_one_handle_gets_the_lock() {
         let dir = tempfile::tempdir().unwrap();
         let (one, other) =
-            (GraphStore::new(home(dir.path()), None), GraphStore::new(home(dir.path()), None));
-        let turn = one.take_turn().unwrap();
+            (GraphStore::new(paths(dir.path()), None), GraphStore::new(paths(dir.path()), None));
+        let turn = one.try_lock().unwrap();
         assert!(turn.is_some());
-        assert!(other.take_turn().unwrap().is_none());
+        assert!(other.try_lock().unwrap().is_none());
         drop(turn);
-        assert!(other.take_turn().unwrap().is_some());
+        assert!(other.try_lock().unwrap().is_some());
     }
 
     #[test]
-    fn what_builds_on_another_generation_changes_nothing() {
+    fn a_batch_for_another_generation_changes_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let store = GraphStore::new(home(dir.path()), None);
-        let batch =
-            |after, n| GraphBatch { after, files: vec![file(n, "a.ts")], ..GraphBatch::default() };
+        let store = GraphStore::new(paths(dir.path()), None);
+        let batch = |after, n| GraphBatch {
+            base_generation: after,
+            files: vec![file(n, "a.ts")],
+            ..GraphBatch::default()
+        };
         assert_eq!(run(store.apply(batch(0, 1))).unwrap(), 1);
         run(store.apply(batch(0, 2))).unwrap_err();
         assert_eq!(run(store.generation()).unwrap(), 1);
@@ -481,7 +436,7 @@ mod tests {
     #[test]
     fn a_batch_that_fails_leaves_nothing() {
         let dir = tempfile::tempdir().unwrap();
-        let store = GraphStore::new(home(dir.path()), None);
+        let store = GraphStore::new(paths(dir.path()), None);
         // Two files cannot have one path.
         let files = vec![file(1, "a.ts"), file(2, "a.ts")];
         run(store.apply(GraphBatch { files, ..GraphBatch::default() })).unwrap_err();

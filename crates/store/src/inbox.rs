@@ -1,7 +1,8 @@
-//! What came in while nobody was there to take it: a file per session, one event a line.
+//! The inbox: events of sessions that arrived while no daemon was running. One file per session,
+//! one event per line.
 //!
-//! Outside of any project, because whoever writes it has no time to find out which one it is. Texts are
-//! redacted by who writes; what a line means is not known here.
+//! It lies outside of any project because its writer, a hook, has no time to find out which project
+//! a session belongs to. The writer redacts secrets; the meaning of a line is not known here.
 
 use std::fs::{self, File, OpenOptions};
 use std::io::{Read, Write};
@@ -10,138 +11,143 @@ use std::time::UNIX_EPOCH;
 
 use model::{SessionId, Timestamp};
 
-use crate::scrub::Clean;
+use crate::text_erasure::TextCleaner;
 use crate::{DataDir, Error, journal, os};
 
-/// The most that one session may leave, in bytes; hosts keep logs of their own.
-const MOST: u64 = 16 << 20;
-/// How often a file may be taken away between opening and locking it.
-const TRIES: usize = 10;
+/// Largest file of one session in the inbox. Hosts keep their own logs, so nothing is lost beyond
+/// it.
+const MAX_SESSION_BYTES: u64 = 16 << 20;
+/// Attempts to lock a file that readers keep removing between opening and locking.
+const MAX_OPEN_ATTEMPTS: usize = 10;
 
-/// The folder of what waits.
+/// The folder of the inbox.
 #[derive(Clone, Debug)]
 pub struct Inbox {
     dir: PathBuf,
 }
 
 impl Inbox {
-    pub fn of(data: &DataDir) -> Self {
+    pub fn in_data_dir(data: &DataDir) -> Self {
         Self { dir: data.root.join("inbox") }
     }
 
-    /// Adds whole lines; `first` goes before them when the session has nothing here yet. A session
-    /// that left too much already leaves no more: the answer is then false.
-    pub fn add(&self, session: SessionId, first: &str, lines: &str) -> Result<bool, Error> {
-        let path = self.path(session);
-        let io = |it: std::io::Error| Error::io(&path, &it);
+    /// Appends whole lines; `first` goes before them if the session has no file yet. Returns
+    /// `false` if the file of the session is full.
+    pub fn append(&self, session: SessionId, first: &str, lines: &str) -> Result<bool, Error> {
+        let path = self.path_of(session);
+        let io = |it: std::io::Error| Error::from_io(&path, &it);
         os::private_dir(&self.dir).map_err(io)?;
-        for _ in 0..TRIES {
-            // It may be taken away at any moment until it is locked.
+        for _ in 0..MAX_OPEN_ATTEMPTS {
+            // Until it is locked, a reader may remove the file at any time.
             let made = os::private_file(&path);
             let opened = made.and_then(|()| OpenOptions::new().append(true).open(&path));
-            let Some(mut file) = opened.map(Some).or_else(unless_missing).map_err(io)? else {
+            let Some(mut file) = opened.map(Some).or_else(none_if_missing).map_err(io)? else {
                 continue;
             };
             file.lock().map_err(io)?;
+            // A reader removed the file before it was locked: what is written to it would be lost.
             if !os::is_at(&file, &path) {
                 continue;
             }
             let length = file.metadata().map_err(io)?.len();
-            if length > MOST {
+            if length > MAX_SESSION_BYTES {
                 return Ok(false);
             }
+            // The header of a session goes in once, before its first event.
             let text = if length == 0 { format!("{first}{lines}") } else { lines.to_owned() };
             return file.write_all(text.as_bytes()).map(|()| true).map_err(io);
         }
-        Err(Error::io(&path, &std::io::Error::other("it is taken away again and again")))
+        Err(Error::from_io(&path, &std::io::Error::other("readers keep removing the file")))
     }
 
-    /// The sessions that wait.
-    pub fn waiting(&self) -> Vec<SessionId> {
+    /// Sessions that have events in the inbox.
+    pub fn list_sessions(&self) -> Vec<SessionId> {
         let entries = fs::read_dir(&self.dir).into_iter().flatten().flatten();
-        let mut res: Vec<SessionId> =
+        let mut sessions: Vec<SessionId> =
             entries.filter_map(|it| journal::session_of(&it.path())).collect();
-        res.sort_unstable();
-        res
+        sessions.sort_unstable();
+        sessions
     }
 
-    /// What a session left, without taking it.
+    /// Reads the events of a session and leaves them in the inbox.
     pub fn read(&self, session: SessionId) -> Result<String, Error> {
-        let path = self.path(session);
-        let bytes = fs::read(&path).map_err(|it| Error::io(&path, &it))?;
+        let path = self.path_of(session);
+        let bytes = fs::read(&path).map_err(|it| Error::from_io(&path, &it))?;
         Ok(String::from_utf8_lossy(&bytes).into_owned())
     }
 
-    /// Hands over what a session left, and removes it when `take` kept it. Nobody adds meanwhile.
+    /// Passes the events of a session to `take` and removes them if it succeeds. The file is locked
+    /// meanwhile, so nothing is appended.
     pub fn take<E: From<Error>>(
         &self,
         session: SessionId,
         take: impl FnOnce(&str) -> Result<(), E>,
     ) -> Result<(), E> {
-        let path = self.path(session);
-        let io = |it: std::io::Error| Error::io(&path, &it);
-        let Some(mut file) = File::open(&path).map(Some).or_else(unless_missing).map_err(io)?
+        let path = self.path_of(session);
+        let io = |it: std::io::Error| Error::from_io(&path, &it);
+        let Some(mut file) = File::open(&path).map(Some).or_else(none_if_missing).map_err(io)?
         else {
             return Ok(());
         };
         file.lock().map_err(io)?;
+        // Another reader was faster and has taken the events.
         if !os::is_at(&file, &path) {
             return Ok(());
         }
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(io)?;
-        // Somebody has just made it and is about to write.
+        // A writer has just created the file and is about to write to it.
         if bytes.is_empty() {
             return Ok(());
         }
         take(&String::from_utf8_lossy(&bytes))?;
-        Ok(os::remove(&path).map_err(io)?)
+        Ok(os::remove_file_if_exists(&path).map_err(io)?)
     }
 
-    /// Removes what was last added to before a moment.
-    pub fn forget(&self, before: Timestamp) {
-        for session in self.waiting() {
-            let modified = fs::metadata(self.path(session)).and_then(|it| it.modified()).ok();
+    /// Removes files that were last written before `before`.
+    pub fn remove_older_than(&self, before: Timestamp) {
+        for session in self.list_sessions() {
+            let modified = fs::metadata(self.path_of(session)).and_then(|it| it.modified()).ok();
             let since = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
             let millis = since.and_then(|it| i64::try_from(it.as_millis()).ok());
             if millis.is_some_and(|it| it < before.0) {
-                // One that cannot be removed is met again the next time.
+                // A file that cannot be removed is tried again the next time.
                 let _ = self.remove(session);
             }
         }
     }
 
     pub fn remove(&self, session: SessionId) -> Result<(), Error> {
-        let path = self.path(session);
-        os::remove(&path).map_err(|it| Error::io(&path, &it))
+        let path = self.path_of(session);
+        os::remove_file_if_exists(&path).map_err(|it| Error::from_io(&path, &it))
     }
 
-    /// Removes everything, and the folder.
+    /// Removes all events and the folder.
     pub fn clear(&self) -> Result<(), Error> {
-        for session in self.waiting() {
+        for session in self.list_sessions() {
             self.remove(session)?;
         }
-        // One with files that are not ours stays.
+        // A folder that holds other files stays.
         let _ = fs::remove_dir(&self.dir);
         Ok(())
     }
 
-    /// Takes a text out of everything that waits.
-    pub fn scrub(&self, clean: Clean<'_>) -> Result<(), Error> {
-        for session in self.waiting() {
+    /// Erases a text from all events in the inbox.
+    pub fn erase_text(&self, clean: TextCleaner<'_>) -> Result<(), Error> {
+        for session in self.list_sessions() {
             if let Some(cleaned) = clean(&self.read(session)?) {
-                os::write_private(&self.path(session), cleaned.as_bytes())?;
+                os::write_private_file(&self.path_of(session), cleaned.as_bytes())?;
             }
         }
         Ok(())
     }
 
-    fn path(&self, session: SessionId) -> PathBuf {
-        self.dir.join(journal::file_name(session))
+    fn path_of(&self, session: SessionId) -> PathBuf {
+        self.dir.join(journal::journal_file_name(session))
     }
 }
 
-fn unless_missing(error: std::io::Error) -> std::io::Result<Option<File>> {
+fn none_if_missing(error: std::io::Error) -> std::io::Result<Option<File>> {
     if error.kind() == std::io::ErrorKind::NotFound { Ok(None) } else { Err(error) }
 }
 
@@ -154,37 +160,37 @@ mod tests {
     }
 
     #[test]
-    fn what_was_left_is_taken_once() {
+    fn events_are_taken_once() {
         let dir = tempfile::tempdir().unwrap();
-        let inbox = Inbox::of(&DataDir::new(dir.path()));
-        assert!(inbox.waiting().is_empty());
-        assert!(inbox.add(session(1), "start\n", "one\n").unwrap());
-        assert!(inbox.add(session(1), "start\n", "two\n").unwrap());
-        assert!(inbox.add(session(2), "", "three\n").unwrap());
-        assert_eq!(inbox.waiting(), [session(1), session(2)]);
+        let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()));
+        assert!(inbox.list_sessions().is_empty());
+        assert!(inbox.append(session(1), "start\n", "one\n").unwrap());
+        assert!(inbox.append(session(1), "start\n", "two\n").unwrap());
+        assert!(inbox.append(session(2), "", "three\n").unwrap());
+        assert_eq!(inbox.list_sessions(), [session(1), session(2)]);
         let mut seen = String::new();
-        let kept: Result<(), Error> = inbox.take(session(1), |text| {
+        let taken: Result<(), Error> = inbox.take(session(1), |text| {
             text.clone_into(&mut seen);
             Ok(())
         });
-        kept.unwrap();
-        assert_eq!((seen.as_str(), inbox.waiting()), ("start\none\ntwo\n", vec![session(2)]));
-        let failed = inbox.take(session(2), |_| Err(Error::Engine { what: "full".to_owned() }));
+        taken.unwrap();
+        assert_eq!((seen.as_str(), inbox.list_sessions()), ("start\none\ntwo\n", vec![session(2)]));
+        let failed = inbox.take(session(2), |_| Err(Error::Internal { what: "full".to_owned() }));
         assert!(failed.is_err());
-        assert_eq!(inbox.waiting(), [session(2)], "what could not be kept still waits");
+        assert_eq!(inbox.list_sessions(), [session(2)], "events that could not be handled stay");
         inbox.clear().unwrap();
         assert!(fs::read_dir(dir.path()).unwrap().next().is_none());
     }
 
     #[test]
-    fn nothing_is_lost_between_those_who_add_and_those_who_take() {
+    fn nothing_is_lost_between_writers_and_readers() {
         let dir = tempfile::tempdir().unwrap();
-        let inbox = Inbox::of(&DataDir::new(dir.path()));
+        let inbox = Inbox::in_data_dir(&DataDir::new(dir.path()));
         let adding = {
             let inbox = inbox.clone();
             std::thread::spawn(move || {
                 for n in 0..500 {
-                    inbox.add(session(1), "", &format!("{n}\n")).unwrap();
+                    inbox.append(session(1), "", &format!("{n}\n")).unwrap();
                 }
             })
         };

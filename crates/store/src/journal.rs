@@ -1,7 +1,8 @@
-//! Journals: the events of sessions that are not finished, one file a session, one event a line.
+//! Journals: the events of unfinished sessions, one file per session, one event per line.
 //!
-//! Plain files beside the database, owner-only: an event is kept before anything else happens to it, and
-//! nobody waits for a transaction. What a line means is not known here; texts are redacted by who writes.
+//! Plain private files beside the database: an event is stored before anything else happens to it,
+//! and the hook that stores it waits for no transaction. The writer redacts secrets; the meaning of
+//! a line is not known here.
 
 use std::fs::{self, OpenOptions};
 use std::io::{Read, Seek, SeekFrom, Write};
@@ -9,129 +10,168 @@ use std::path::{Path, PathBuf};
 
 use model::SessionId;
 
-use crate::layout::Home;
-use crate::scrub::Clean;
-use crate::{Error, Store, os};
+use crate::data_dir::DatabasePaths;
+use crate::text_erasure::TextCleaner;
+use crate::{Error, os};
 
-const ENDING: &str = "ndjson";
-/// Written to whenever a note was recorded, so that nobody looks through all journals for none.
-const NOTED: &str = "noted";
+const EXTENSION_NDJSON: &str = "ndjson";
+/// Marker file, written whenever a note is recorded. If it is old, no journal has to be searched
+/// for new notes.
+const NOTE_MARKER: &str = "noted";
 
-impl Store {
-    /// Appends whole lines to the journal of a session; `durable` waits until they are on the disk.
-    pub fn journal(&self, session: SessionId, lines: &str, durable: bool) -> Result<(), Error> {
-        let home = self.home();
-        home.prepare()?;
-        let dir = folder(home);
-        os::private_dir(&dir).map_err(|it| Error::io(&dir, &it))?;
-        let path = path_of(home, session);
-        let io = |it: std::io::Error| Error::io(&path, &it);
-        os::private_file(&path).map_err(io)?;
-        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(io)?;
-        // A crash may have cut the last line short; what follows must not be read with it.
-        let mut last = [b'\n'];
-        if file.seek(SeekFrom::End(-1)).is_ok() {
-            file.read_exact(&mut last).map_err(io)?;
-        }
-        let lines = if last == [b'\n'] { lines.to_owned() } else { format!("\n{lines}") };
-        file.write_all(lines.as_bytes()).map_err(io)?;
-        if durable { file.sync_data().map_err(io) } else { Ok(()) }
+/// The journals of one database.
+#[derive(Clone, Copy)]
+pub struct JournalFiles<'a> {
+    paths: &'a DatabasePaths,
+}
+
+impl<'a> JournalFiles<'a> {
+    pub(crate) fn new(paths: &'a DatabasePaths) -> Self {
+        Self { paths }
     }
 
-    /// Waits until everything in a session's journal is on the disk.
-    pub fn sync_journal(&self, session: SessionId) -> Result<(), Error> {
-        let path = path_of(self.home(), session);
-        match os::sync_file(&path) {
-            // It was learned from and removed meanwhile.
-            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
-            res => res.map_err(|it| Error::io(&path, &it)),
-        }
+    /// Path of a session's journal, whether it exists or not.
+    pub fn path_of(self, session: SessionId) -> PathBuf {
+        journal_path(self.paths, session)
     }
 
-    /// Where the journal of a session is or would be.
-    pub fn journal_path(&self, session: SessionId) -> PathBuf {
-        path_of(self.home(), session)
+    /// Existing journals, by session.
+    pub fn list(self) -> Vec<(SessionId, PathBuf)> {
+        list_journals(self.paths)
     }
 
-    /// The journals there are, by session.
-    pub fn journals(&self) -> Vec<(SessionId, PathBuf)> {
-        list(self.home())
-    }
-
-    /// Says that a note stands in one of the journals now.
-    pub fn mark_noted(&self) -> Result<(), Error> {
-        let path = folder(self.home()).join(NOTED);
-        let marked = os::private_file(&path).and_then(|()| fs::write(&path, "\n"));
-        marked.map_err(|it| Error::io(&path, &it))
-    }
-
-    /// The journals in which a note may stand that was recorded since, in milliseconds since the epoch:
-    /// those that were written to, the last first; none, if nobody recorded anything.
-    pub fn noted_since(&self, since: i64) -> Vec<PathBuf> {
-        let folder = folder(self.home());
-        let marked = fs::metadata(folder.join(NOTED)).ok().and_then(|it| modified(&it));
-        if marked.is_none_or(|it| it < since) {
+    /// Journals that may hold a note recorded since `since` (milliseconds since the epoch), the
+    /// last written first.
+    pub fn with_notes_since(self, since: i64) -> Vec<PathBuf> {
+        let folder = journals_folder(self.paths);
+        let last_note =
+            fs::metadata(folder.join(NOTE_MARKER)).ok().and_then(|it| modified_millis(&it));
+        if last_note.is_none_or(|it| it < since) {
             return Vec::new();
         }
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();
-        let mut res: Vec<(i64, PathBuf)> = entries
-            .filter_map(|it| Some((modified(&it.metadata().ok()?)?, it.path())))
+        let mut journals: Vec<(i64, PathBuf)> = entries
+            .filter_map(|it| Some((modified_millis(&it.metadata().ok()?)?, it.path())))
             .filter(|it| it.0 >= since && session_of(&it.1).is_some())
             .collect();
-        res.sort_unstable_by(|a, b| b.cmp(a));
-        res.into_iter().map(|it| it.1).collect()
-    }
-
-    pub fn remove_journal(&self, session: SessionId) -> Result<(), Error> {
-        let path = path_of(self.home(), session);
-        os::remove(&path).map_err(|it| Error::io(&path, &it))
+        journals.sort_unstable_by(|a, b| b.cmp(a));
+        journals.into_iter().map(|it| it.1).collect()
     }
 }
 
-pub(crate) fn folder(home: &Home) -> PathBuf {
-    home.dir.join("journals")
+/// Moment at which appended lines count as written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum JournalDurability {
+    /// They are in the operating system's cache: they survive this process.
+    Buffered,
+    /// They are on the disk: they survive a power loss.
+    Synced,
 }
 
-/// Whether a file in that folder is ours.
-pub(crate) fn is_ours(name: &str) -> bool {
-    let session = name.strip_suffix(&format!(".{ENDING}"));
-    name == NOTED || session.is_some_and(|it| it.parse::<SessionId>().is_ok())
+/// Writes the journals of one database.
+#[derive(Clone, Copy)]
+pub struct JournalWriter<'a> {
+    paths: &'a DatabasePaths,
 }
 
-/// Takes a text out of every journal.
-pub(crate) fn scrub(home: &Home, clean: Clean<'_>) -> Result<(), Error> {
-    for (_, path) in list(home) {
-        let bytes = fs::read(&path).map_err(|it| Error::io(&path, &it))?;
+impl<'a> JournalWriter<'a> {
+    pub(crate) fn new(paths: &'a DatabasePaths) -> Self {
+        Self { paths }
+    }
+
+    /// Appends whole lines to the journal of a session.
+    pub fn append(
+        self,
+        session: SessionId,
+        lines: &str,
+        durability: JournalDurability,
+    ) -> Result<(), Error> {
+        let paths = self.paths;
+        paths.create_folders()?;
+        let dir = journals_folder(paths);
+        os::private_dir(&dir).map_err(|it| Error::from_io(&dir, &it))?;
+        let path = journal_path(paths, session);
+        let io = |it: std::io::Error| Error::from_io(&path, &it);
+        os::private_file(&path).map_err(io)?;
+        let mut file = OpenOptions::new().read(true).append(true).open(&path).map_err(io)?;
+        // A crash may have cut the last line short; the new lines must not continue it.
+        let mut last_byte = [b'\n'];
+        if file.seek(SeekFrom::End(-1)).is_ok() {
+            file.read_exact(&mut last_byte).map_err(io)?;
+        }
+        let lines = if last_byte == [b'\n'] { lines.to_owned() } else { format!("\n{lines}") };
+        file.write_all(lines.as_bytes()).map_err(io)?;
+        if durability == JournalDurability::Synced { file.sync_data().map_err(io) } else { Ok(()) }
+    }
+
+    /// Waits until the journal of a session is on the disk.
+    pub fn sync(self, session: SessionId) -> Result<(), Error> {
+        let path = journal_path(self.paths, session);
+        match os::sync_file(&path) {
+            // The session was learned from and its journal removed meanwhile.
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(()),
+            synced => synced.map_err(|it| Error::from_io(&path, &it)),
+        }
+    }
+
+    /// Updates the marker that says when a note was last recorded.
+    pub fn mark_note_recorded(self) -> Result<(), Error> {
+        let path = journals_folder(self.paths).join(NOTE_MARKER);
+        let marked = os::private_file(&path).and_then(|()| fs::write(&path, "\n"));
+        marked.map_err(|it| Error::from_io(&path, &it))
+    }
+
+    /// Removes the journal of a session.
+    pub fn remove(self, session: SessionId) -> Result<(), Error> {
+        let path = journal_path(self.paths, session);
+        os::remove_file_if_exists(&path).map_err(|it| Error::from_io(&path, &it))
+    }
+}
+
+pub(crate) fn journals_folder(paths: &DatabasePaths) -> PathBuf {
+    paths.dir.join("journals")
+}
+
+/// Returns whether this program gives such a name to a file in the journal folder.
+pub(crate) fn is_journal_file(name: &str) -> bool {
+    let session = name.strip_suffix(&format!(".{EXTENSION_NDJSON}"));
+    name == NOTE_MARKER || session.is_some_and(|it| it.parse::<SessionId>().is_ok())
+}
+
+/// Erases a text from every journal.
+pub(crate) fn erase_text(paths: &DatabasePaths, clean: TextCleaner<'_>) -> Result<(), Error> {
+    for (_, path) in list_journals(paths) {
+        let bytes = fs::read(&path).map_err(|it| Error::from_io(&path, &it))?;
         if let Some(cleaned) = clean(&String::from_utf8_lossy(&bytes)) {
-            os::write_private(&path, cleaned.as_bytes())?;
+            os::write_private_file(&path, cleaned.as_bytes())?;
         }
     }
     Ok(())
 }
 
-fn list(home: &Home) -> Vec<(SessionId, PathBuf)> {
-    let entries = fs::read_dir(folder(home)).into_iter().flatten().flatten();
-    let mut res: Vec<(SessionId, PathBuf)> =
+fn list_journals(paths: &DatabasePaths) -> Vec<(SessionId, PathBuf)> {
+    let entries = fs::read_dir(journals_folder(paths)).into_iter().flatten().flatten();
+    let mut journals: Vec<(SessionId, PathBuf)> =
         entries.filter_map(|it| Some((session_of(&it.path())?, it.path()))).collect();
-    res.sort();
-    res
+    journals.sort();
+    journals
 }
 
-/// When a file was last written to, in milliseconds since the epoch.
-fn modified(file: &fs::Metadata) -> Option<i64> {
+/// Modification time of a file, in milliseconds since the epoch.
+fn modified_millis(file: &fs::Metadata) -> Option<i64> {
     let since = file.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
     i64::try_from(since.as_millis()).ok()
 }
 
 pub(crate) fn session_of(path: &Path) -> Option<SessionId> {
     let name = path.file_name()?.to_str()?;
-    is_ours(name).then(|| path.file_stem()?.to_str()?.parse().ok()).flatten()
+    is_journal_file(name).then(|| path.file_stem()?.to_str()?.parse().ok()).flatten()
 }
 
-fn path_of(home: &Home, session: SessionId) -> PathBuf {
-    folder(home).join(file_name(session))
+fn journal_path(paths: &DatabasePaths, session: SessionId) -> PathBuf {
+    journals_folder(paths).join(journal_file_name(session))
 }
 
-pub(crate) fn file_name(session: SessionId) -> String {
-    format!("{session}.{ENDING}")
+pub(crate) fn journal_file_name(session: SessionId) -> String {
+    format!("{session}.{EXTENSION_NDJSON}")
 }

@@ -1,84 +1,100 @@
-//! The only room that knows SQL: memories in libSQL files, with everything that keeps them safe.
+//! The only crate that knows SQL: memories in libSQL files, their backups, and the files beside
+//! them.
 //!
-//! Async on the outside, owned threads inside. Knows no scores, no clock, no environment: `now`
-//! and the data folder come from the caller. What it hands out are the model's plain structs.
+//! Async outside, owned threads inside: local database calls block. [`Store`] writes and reads,
+//! [`StoreReader`] only reads. Callers get plain structs of `model`.
+//!
+//! The crate deliberately knows no scores, no clock, no environment and no meaning of evidence or
+//! journal lines: `now` and the data folder come from the caller.
 
 mod error;
 mod os;
 
-mod layout;
-mod lock;
-mod mark;
+mod data_dir;
+mod file_lock;
+mod high_water_mark;
 
-mod key;
-mod occurrences;
-mod opencode;
+mod change_clock;
+mod encryption_key;
+mod fts_occurrences;
+mod memory_row;
+mod opencode_database;
 mod query;
-mod row;
 mod schema;
-mod shown;
-mod stamp;
+mod shown_log;
 
-mod apply;
-mod batch;
-mod filter;
+mod apply_batch;
 mod history;
 mod inbox;
+mod index_delta;
 mod journal;
-mod lessons;
-mod lookups;
-mod matches;
+mod learning;
+mod lookup_tables;
 mod memories;
-mod outline;
-mod projects;
+mod memory_filter;
+mod registry;
 mod settings;
+mod term_lookup;
 mod vectors;
+mod write_batch;
 
-mod check;
 mod connection;
-mod site;
+mod damage_check;
+mod database_state;
 
 mod backup;
-mod convert;
+mod data_removal;
 mod erase;
-mod maintain;
-mod proof;
-mod remove;
+mod erasure_proof;
+mod maintenance;
+mod rekey;
 mod restore;
-mod scrub;
+mod text_erasure;
 
-mod desk;
+mod cross_check;
 mod graph;
 mod store;
-mod witness;
-mod worker;
+mod store_reader;
+mod worker_threads;
+mod writer_connection;
 
 #[cfg(feature = "replay")]
-pub mod tape;
+pub mod recorder;
 
-pub use backup::{Backup, Contents, KEPT};
-pub use batch::{Action, Applied, Batch, Change};
-pub use check::Finding;
+pub use backup::{BackupContents, BackupFile, MAX_BACKUPS};
+pub use damage_check::DamageFinding;
+pub use data_dir::{DataDir, DatabasePaths};
+pub use encryption_key::{ENCRYPTION_AVAILABLE, EncryptionKey};
 pub use error::Error;
-pub use filter::Filter;
 pub use graph::{
-    GraphBatch, GraphBody, GraphFile, GraphPassed, GraphStamp, GraphStore, GraphTurn, MapRows,
-    NameRow, NearRow, PastBatch, PastRow, TiesRow, remove_graph,
+    CommitRow, FileHistoryRow, FileNameRow, FileNeighbors, GraphBatch, GraphBody, GraphFile,
+    GraphReader, GraphSkippedFile, GraphStamp, GraphStore, GraphWriteLock, HistoryBatch,
+    ModuleMapRows, remove_code_graph,
 };
-pub use history::{Entry, Step};
+pub use history::{AuditEntry, HistoryQueries, UndoStep};
 pub use inbox::Inbox;
-pub use key::{AVAILABLE as ENCRYPTION_AVAILABLE, Key};
-pub use layout::{DataDir, Home};
-pub use lessons::{
-    Lesson, Milestone, SessionRow, SightingRow, StumbleRow, TouchedRow, TouchedWith,
+pub use index_delta::{IndexDelta, IndexPosition, MemoryOutline};
+pub use journal::{JournalDurability, JournalFiles, JournalWriter};
+pub use learning::{
+    CoAccessedFiles, FailedCallRow, LearningQueries, Milestone, SessionLesson, SessionRow,
+    SightingRow, TouchedFileRow,
 };
-pub use matches::{Holders, Lookup, Quiet, Subjects, WARNING_KINDS, Warnings};
-pub use memories::{Tally, TextHit};
-pub use opencode::{HostRow, HostSession, host_log, host_sessions};
-pub use os::{open_to_others, read_in_use, survive_file_size_limit, write_private};
-pub use outline::{News, Outline, Position};
-pub use projects::PlaceRow;
-pub use row::DamagedRow;
-pub use shown::ShownLog;
-pub use store::{Size, Store};
-pub use vectors::{Code, Embedding, Part, Vectors};
+pub use maintenance::CompactMode;
+pub use memories::{MemoryQueries, StatusCount, TextHit};
+pub use memory_filter::MemoryFilter;
+pub use memory_row::DamagedRow;
+pub use opencode_database::{
+    HostMessageRow, HostSessionRow, read_host_messages, read_host_sessions,
+};
+pub use os::{
+    find_readable_by_others, ignore_file_size_signal, read_open_database, write_private_file,
+};
+pub use registry::{ProjectLocation, RegistryQueries};
+pub use shown_log::{ShownEntry, ShownLog, UnknownShownLine};
+pub use store::Store;
+pub use store_reader::{DatabaseSize, StoreReader};
+pub use term_lookup::{
+    FileWarnings, MemorySubjects, QuietPeriods, TermLookup, TermMatches, WARNING_KINDS,
+};
+pub use vectors::{MemoryEmbedding, MemoryVectors, VectorCode, VectorPart, VectorQueries};
+pub use write_batch::{AppliedBatch, AuditAction, StoreChange, WriteBatch};

@@ -1,203 +1,450 @@
-//! Reading memories: by id, by what they are about, by words.
+//! Reads memories: by id, by filter, by words.
 
-use model::{Memory, MemoryId, QuietSpan, RelationKind, Status, Timestamp};
+use std::sync::Arc;
+
+use model::{Memory, MemoryId, MemoryStatus, ProjectPath, QuietSpan, RelationKind, Timestamp};
 use rusqlite::ToSql;
 
-use crate::Error;
-use crate::check::Finding;
-use crate::filter::{Filter, wanted, with_filter};
-use crate::query::{Db, Query, both};
-use crate::row::{DamagedRow, columns, read_memory};
+use crate::damage_check::{self, DamageFinding};
+use crate::index_delta::{self, IndexDelta, IndexPosition};
+use crate::memory_filter::{MemoryFilter, filter_condition, with_filter_params};
+use crate::memory_row::{DamagedRow, columns, read_memory};
+use crate::query::{Db, Query};
+use crate::store_reader::StoreReader;
+use crate::term_lookup::{self, FileWarnings, MemorySubjects, QuietPeriods, TermLookup};
+use crate::{Error, apply_batch, cross_check};
 
-/// A memory found by words, best first; the score is only good for ordering.
+/// A memory found by full-text search. The score only orders hits of one search.
 #[derive(Clone, Debug)]
 pub struct TextHit {
     pub memory: Memory,
     pub score: f64,
 }
 
-/// Memories and what had to be withheld among them.
-pub(crate) struct Read<T> {
+/// Rows that passed their checks, and findings about those that did not.
+pub(crate) struct CheckedRows<T> {
     pub(crate) found: Vec<T>,
-    pub(crate) damaged: Vec<Finding>,
+    pub(crate) damaged: Vec<DamageFinding>,
 }
 
-impl<T> Read<T> {
-    /// Nothing was there, not even something damaged.
+impl<T> CheckedRows<T> {
+    /// Returns whether there was no row at all, not even a damaged one.
     pub(crate) fn is_empty(&self) -> bool {
         self.found.is_empty() && self.damaged.is_empty()
     }
 
-    /// Parts good rows from damaged ones.
-    pub(crate) fn part(rows: Vec<Result<T, DamagedRow>>, name: fn(DamagedRow) -> Finding) -> Self {
-        let mut res = Self { found: Vec::with_capacity(rows.len()), damaged: Vec::new() };
+    /// Separates undamaged rows from damaged ones.
+    pub(crate) fn partition(
+        rows: Vec<Result<T, DamagedRow>>,
+        to_finding: fn(DamagedRow) -> DamageFinding,
+    ) -> Self {
+        let mut checked = Self { found: Vec::with_capacity(rows.len()), damaged: Vec::new() };
         for row in rows {
             match row {
-                Ok(found) => res.found.push(found),
-                Err(damaged) => res.damaged.push(name(damaged)),
+                Ok(found) => checked.found.push(found),
+                Err(damaged) => checked.damaged.push(to_finding(damaged)),
             }
         }
-        res
+        checked
+    }
+}
+
+/// Queries about memories: by id, by filter, by words, by the files they name.
+#[derive(Clone, Copy)]
+pub struct MemoryQueries<'a> {
+    reader: &'a StoreReader,
+}
+
+impl<'a> MemoryQueries<'a> {
+    pub(crate) fn new(reader: &'a StoreReader) -> Self {
+        Self { reader }
+    }
+
+    /// Reads one memory.
+    pub async fn get(self, id: MemoryId) -> Result<Option<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        let found = self.reader.read(move |db| {
+            let read = select_by_id(db, id)?;
+            let scan = |db: &Db| damage_check::scan_memories(db, |it| it.id == id);
+            state.checked_by_id(db, read, |db| cross_check::is_known_by_short_id(db, id), scan)
+        });
+        Ok(found.await?.into_iter().next())
+    }
+
+    /// Reads several memories, in the given order. Missing ones are left out.
+    pub async fn get_many(self, ids: Vec<MemoryId>) -> Result<Vec<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                // One by one: each empty result gets its own check for damage.
+                let mut memories = Vec::with_capacity(ids.len());
+                for id in ids {
+                    let read = select_by_id(db, id)?;
+                    let scan = |db: &Db| damage_check::scan_memories(db, |it| it.id == id);
+                    memories.extend(state.checked_by_id(
+                        db,
+                        read,
+                        |db| cross_check::is_known_by_short_id(db, id),
+                        scan,
+                    )?);
+                }
+                Ok(memories)
+            })
+            .await
+    }
+
+    /// Finds memories whose short id begins with `prefix`.
+    pub async fn find_by_short_id(self, prefix: String) -> Result<Vec<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                let read = select_by_short_id(db, &prefix)?;
+                let scan = |db: &Db| {
+                    damage_check::scan_memories(db, |it| it.id.short().starts_with(&prefix))
+                };
+                state.checked_by_id(
+                    db,
+                    read,
+                    |db| cross_check::is_prefix_known_by_id(db, &prefix),
+                    scan,
+                )
+            })
+            .await
+    }
+
+    /// Lists the newest memories that pass the filter.
+    pub async fn list(self, filter: MemoryFilter) -> Result<Vec<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                let read = select_filtered(db, &filter)?;
+                state.checked(db, read, |db| cross_check::lookup_disagrees(db, &filter))
+            })
+            .await
+    }
+
+    /// Finds memories that match a full-text expression; `model::words` builds such expressions.
+    pub async fn search(
+        self,
+        expression: String,
+        filter: MemoryFilter,
+    ) -> Result<Vec<TextHit>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                let read = select_matching(db, &expression, &filter)?;
+                state.checked(db, read, |db| cross_check::lookup_disagrees(db, &filter))
+            })
+            .await
+    }
+
+    /// Lists memories with a relation of `kind` to `target`.
+    pub async fn list_related_to(
+        self,
+        target: MemoryId,
+        kind: RelationKind,
+    ) -> Result<Vec<Memory>, Error> {
+        let state = Arc::clone(self.reader.state());
+        // An empty result is usual here, so it is not checked for damage.
+        self.reader
+            .read(move |db| Ok(state.report_damage(select_related_to(db, target, kind)?)))
+            .await
+    }
+
+    /// Counts memories by type and status.
+    pub async fn count_by_status(self) -> Result<Vec<StatusCount>, Error> {
+        self.reader.read(select_status_counts).await
+    }
+
+    /// Spans in which the store was not used.
+    pub async fn quiet_periods(self) -> Result<QuietPeriods, Error> {
+        self.reader.read(term_lookup::select_quiet_periods).await
+    }
+
+    /// Changes of the in-memory index since a position, with the vector codes of one model; `None`
+    /// if there are none.
+    pub async fn index_delta(
+        self,
+        model: String,
+        since: Option<IndexPosition>,
+    ) -> Result<Option<IndexDelta>, Error> {
+        self.reader.read(move |db| index_delta::read_index_delta(db, &model, since.as_ref())).await
+    }
+
+    /// Runs any number of full-text lookups in one visit to the file. An empty result is checked,
+    /// as always. The job is queued when this returns, so the caller can do other work before
+    /// awaiting it.
+    pub fn look_up_terms<T: Send + 'static>(
+        self,
+        job: impl FnOnce(&TermLookup<'_>) -> Result<Vec<T>, Error> + Send + 'static,
+    ) -> impl Future<Output = Result<Vec<T>, Error>> + Send {
+        let state = Arc::clone(self.reader.state());
+        self.reader.read(move |db| {
+            let found = job(&TermLookup { db })?;
+            state.checked(db, CheckedRows { found, damaged: Vec::new() }, |_| Ok(false))
+        })
+    }
+
+    /// Reads memories by row number, in the given order. Damaged ones are left out and reported.
+    pub async fn get_by_numbers(self, numbers: Vec<i64>) -> Result<Vec<(i64, Memory)>, Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| Ok(state.report_damage(term_lookup::select_by_numbers(db, &numbers)?)))
+            .await
+    }
+
+    /// Reads memories by row number together with the quiet periods that ranking needs, in one
+    /// visit to the file.
+    pub async fn get_candidates(
+        self,
+        numbers: Vec<i64>,
+    ) -> Result<(Vec<(i64, Memory)>, QuietPeriods), Error> {
+        let state = Arc::clone(self.reader.state());
+        self.reader
+            .read(move |db| {
+                let found = state.report_damage(term_lookup::select_by_numbers(db, &numbers)?);
+                Ok((found, term_lookup::select_quiet_periods(db)?))
+            })
+            .await
+    }
+
+    /// Row numbers of the memories that match the files, modules and tags of a filter; `None` if
+    /// the filter has none.
+    pub async fn numbers_matching(self, filter: MemoryFilter) -> Result<Option<Vec<i64>>, Error> {
+        self.reader.read(move |db| term_lookup::select_numbers_matching(db, &filter)).await
+    }
+
+    /// Row numbers of the memories about each of some files, in their order.
+    pub async fn numbers_by_file(self, files: Vec<String>) -> Result<Vec<Vec<i64>>, Error> {
+        self.reader.read(move |db| term_lookup::select_numbers_by_file(db, &files)).await
+    }
+
+    /// Files that each of some memories is about, in their order.
+    pub async fn files_of(self, numbers: Vec<i64>) -> Result<Vec<Vec<String>>, Error> {
+        self.reader.read(move |db| term_lookup::select_files_of(db, &numbers)).await
+    }
+
+    /// Files and modules of all active memories.
+    pub async fn list_subjects(self) -> Result<MemorySubjects, Error> {
+        self.reader.read(term_lookup::select_subjects).await
+    }
+
+    /// Live gotchas, error patterns and dead ends about these files, at most `limit` per file.
+    pub async fn file_warnings(
+        self,
+        files: Vec<ProjectPath>,
+        limit: u32,
+    ) -> Result<FileWarnings, Error> {
+        let state = Arc::clone(self.reader.state());
+        // An empty result is usual here, so it is not checked for damage.
+        self.reader
+            .read(move |db| {
+                let (found, damaged) = term_lookup::select_file_warnings(db, &files, limit)?;
+                state.report_damage(CheckedRows { found: Vec::<()>::new(), damaged });
+                Ok(found)
+            })
+            .await
+    }
+
+    /// Returns whether a memory was erased for good, and so must not come back.
+    pub async fn is_erased(self, id: MemoryId) -> Result<bool, Error> {
+        self.reader.read(move |db| apply_batch::is_erased(db, id)).await
+    }
+
+    /// Returns those of the memories that were erased for good.
+    pub async fn filter_erased(self, ids: Vec<MemoryId>) -> Result<Vec<MemoryId>, Error> {
+        self.reader
+            .read(move |db| {
+                let mut erased = Vec::new();
+                for id in ids {
+                    if apply_batch::is_erased(db, id)? {
+                        erased.push(id);
+                    }
+                }
+                Ok(erased)
+            })
+            .await
     }
 }
 
 #[cfg(feature = "replay")]
 pub(crate) const STATEMENTS: &[&Query] = &[
-    &BY_ID,
-    &BY_SHORT,
-    &LIST,
-    &LIST_BY_FILE,
-    &LIST_BY_TAG,
-    &LIST_BY_MODULE,
-    &SEARCH,
-    &POINTING_AT,
-    &QUIET_SPANS,
-    &TOTAL,
-    &TALLY,
+    &SELECT_BY_ID,
+    &SELECT_BY_SHORT_ID,
+    &SELECT_FILTERED,
+    &SELECT_FILTERED_BY_FILE,
+    &SELECT_FILTERED_BY_TAG,
+    &SELECT_FILTERED_BY_MODULE,
+    &SELECT_MATCHING,
+    &SELECT_RELATED_TO,
+    &SELECT_QUIET_SPANS,
+    &COUNT_MEMORIES,
+    &SELECT_STATUS_COUNTS,
 ];
 
-const BY_ID: Query = both("by_id", concat!("SELECT ", columns!(), " FROM memories WHERE id = ?1"));
-const BY_SHORT: Query = both(
-    "by_short",
+const SELECT_BY_ID: Query =
+    Query::shared("by_id", concat!("SELECT ", columns!(), " FROM memories WHERE id = ?1"));
+const SELECT_BY_SHORT_ID: Query = Query::shared(
+    "by_short_id",
     concat!("SELECT ", columns!(), " FROM memories WHERE short >= ?1 AND short < ?2 ORDER BY n"),
 );
-const LIST: Query = both(
+const SELECT_FILTERED: Query = Query::shared(
     "list",
     concat!(
         "SELECT ",
         columns!(),
         " FROM memories m WHERE ",
-        wanted!(),
+        filter_condition!(),
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
-const LIST_BY_FILE: Query = both(
+const SELECT_FILTERED_BY_FILE: Query = Query::shared(
     "list_by_file",
     concat!(
         "SELECT ",
         columns!(),
         " FROM memories m WHERE n IN (SELECT n FROM memory_files WHERE file = ?6) AND ",
-        wanted!(),
+        filter_condition!(),
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
-const LIST_BY_TAG: Query = both(
+const SELECT_FILTERED_BY_TAG: Query = Query::shared(
     "list_by_tag",
     concat!(
         "SELECT ",
         columns!(),
         " FROM memories m WHERE n IN (SELECT n FROM memory_tags WHERE tag = ?8) AND ",
-        wanted!(),
+        filter_condition!(),
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
-const LIST_BY_MODULE: Query = both(
+const SELECT_FILTERED_BY_MODULE: Query = Query::shared(
     "list_by_module",
     concat!(
         "SELECT ",
         columns!(),
         " FROM memories m WHERE n IN (SELECT n FROM memory_modules WHERE module = ?7) AND ",
-        wanted!(),
+        filter_condition!(),
         " ORDER BY n DESC LIMIT ?10 OFFSET ?11"
     ),
 );
-// CROSS JOIN keeps the full-text index first: any other order costs a thousandfold.
-const SEARCH: Query = both(
+// CROSS JOIN makes SQLite read the full-text index first; the other order is a thousand times
+// slower.
+const SELECT_MATCHING: Query = Query::shared(
     "search",
     concat!(
         "SELECT ",
         columns!(),
         ", score FROM (SELECT rowid AS hit, bm25(memories_fts, 1.0, 0.6, 0.8) AS score FROM memories_fts \
          WHERE memories_fts MATCH ?12) CROSS JOIN memories m ON m.n = hit WHERE ",
-        wanted!(),
+        filter_condition!(),
         " ORDER BY score, n LIMIT ?10 OFFSET ?11"
     ),
 );
-const POINTING_AT: Query = both(
-    "pointing_at",
+const SELECT_RELATED_TO: Query = Query::shared(
+    "related_to",
     concat!(
         "SELECT ",
         columns!(),
         " FROM memories WHERE n IN (SELECT n FROM memory_relations WHERE target = ?1 AND kind = ?2) ORDER BY n"
     ),
 );
-const QUIET_SPANS: Query =
-    both("quiet_spans", "SELECT from_ms, to_ms FROM quiet_spans ORDER BY from_ms");
-const TOTAL: Query = both("total", "SELECT count(*) FROM memories");
+const SELECT_QUIET_SPANS: Query =
+    Query::shared("quiet_spans", "SELECT from_ms, to_ms FROM quiet_spans ORDER BY from_ms");
+const COUNT_MEMORIES: Query = Query::shared("count_memories", "SELECT count(*) FROM memories");
 
-pub(crate) fn by_id(db: &Db, id: MemoryId) -> Result<Read<Memory>, Error> {
-    memories(db, &BY_ID, &[&id.0.as_bytes().as_slice()])
+pub(crate) fn select_by_id(db: &Db, id: MemoryId) -> Result<CheckedRows<Memory>, Error> {
+    select_memories(db, &SELECT_BY_ID, &[&id.0.as_bytes().as_slice()])
 }
 
-/// Memories whose short id begins with `prefix`: what people type.
-pub(crate) fn by_short(db: &Db, prefix: &str) -> Result<Read<Memory>, Error> {
-    memories(db, &BY_SHORT, &[&prefix, &format!("{prefix}~")])
+/// Selects memories by the beginning of their short id, which is what people type.
+pub(crate) fn select_by_short_id(db: &Db, prefix: &str) -> Result<CheckedRows<Memory>, Error> {
+    // `~` sorts after every hexadecimal digit.
+    select_memories(db, &SELECT_BY_SHORT_ID, &[&prefix, &format!("{prefix}~")])
 }
 
-/// The newest memories that pass the filter. The order is that of writing, whatever the clock said.
-pub(crate) fn list(db: &Db, filter: &Filter) -> Result<Read<Memory>, Error> {
+/// Selects the newest memories that pass the filter, in the order of writing rather than of the
+/// clock.
+pub(crate) fn select_filtered(
+    db: &Db,
+    filter: &MemoryFilter,
+) -> Result<CheckedRows<Memory>, Error> {
+    // The narrowest lookup decides which index is read first.
     let query = match filter {
-        Filter { file: Some(_), .. } => &LIST_BY_FILE,
-        Filter { tag: Some(_), .. } => &LIST_BY_TAG,
-        Filter { module: Some(_), .. } => &LIST_BY_MODULE,
-        _ => &LIST,
+        MemoryFilter { file: Some(_), .. } => &SELECT_FILTERED_BY_FILE,
+        MemoryFilter { tag: Some(_), .. } => &SELECT_FILTERED_BY_TAG,
+        MemoryFilter { module: Some(_), .. } => &SELECT_FILTERED_BY_MODULE,
+        _ => &SELECT_FILTERED,
     };
-    with_filter(filter, None, |params| memories(db, query, params))
+    with_filter_params(filter, None, |params| select_memories(db, query, params))
 }
 
-/// Memories whose words match a full-text expression, best first.
-pub(crate) fn search(db: &Db, expression: &str, filter: &Filter) -> Result<Read<TextHit>, Error> {
-    with_filter(filter, Some(expression), |params| {
-        let rows = db.select(&SEARCH, params, |row| {
+/// Selects memories that match a full-text expression, best first.
+pub(crate) fn select_matching(
+    db: &Db,
+    expression: &str,
+    filter: &MemoryFilter,
+) -> Result<CheckedRows<TextHit>, Error> {
+    with_filter_params(filter, Some(expression), |params| {
+        let rows = db.select(&SELECT_MATCHING, params, |row| {
             let score: f64 = row.get("score")?;
-            // bm25 is smaller for better; people expect the opposite.
+            // FTS5's `bm25` is smaller for better matches; callers expect the opposite.
             Ok(read_memory(row, 0)?.map(|memory| TextHit { memory, score: -score }))
         })?;
-        Ok(Read::part(rows, Finding::Row))
+        Ok(CheckedRows::partition(rows, DamageFinding::DamagedMemory))
     })
 }
 
-/// Memories that carry a relation of `kind` to `target`.
-pub(crate) fn pointing_at(
+/// Selects memories with a relation of `kind` to `target`.
+pub(crate) fn select_related_to(
     db: &Db,
     target: MemoryId,
     kind: RelationKind,
-) -> Result<Read<Memory>, Error> {
-    memories(db, &POINTING_AT, &[&target.0.as_bytes().as_slice(), &kind.slug()])
+) -> Result<CheckedRows<Memory>, Error> {
+    select_memories(db, &SELECT_RELATED_TO, &[&target.0.as_bytes().as_slice(), &kind.slug()])
 }
 
-pub(crate) fn quiet_spans(db: &Db) -> Result<Vec<QuietSpan>, Error> {
-    db.select(&QUIET_SPANS, &[], |row| {
+pub(crate) fn select_quiet_spans(db: &Db) -> Result<Vec<QuietSpan>, Error> {
+    db.select(&SELECT_QUIET_SPANS, &[], |row| {
         Ok(QuietSpan { from: Timestamp(row.get(0)?), to: Timestamp(row.get(1)?) })
     })
 }
 
-pub(crate) fn total(db: &Db) -> Result<i64, Error> {
-    db.number(&TOTAL, &[])
+pub(crate) fn count_memories(db: &Db) -> Result<i64, Error> {
+    db.select_number(&COUNT_MEMORIES, &[])
 }
 
-fn memories(db: &Db, query: &Query, params: &[&dyn ToSql]) -> Result<Read<Memory>, Error> {
-    Ok(Read::part(db.select(query, params, |row| read_memory(row, 0))?, Finding::Row))
+fn select_memories(
+    db: &Db,
+    query: &Query,
+    params: &[&dyn ToSql],
+) -> Result<CheckedRows<Memory>, Error> {
+    Ok(CheckedRows::partition(
+        db.select(query, params, |row| read_memory(row, 0))?,
+        DamageFinding::DamagedMemory,
+    ))
 }
 
-/// How many memories there are, by type and status.
+/// Number of memories of one type and status.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Tally {
+pub struct StatusCount {
     pub kind: String,
-    pub status: Status,
+    pub status: MemoryStatus,
     pub count: u64,
 }
 
-const TALLY: Query = both(
-    "tally",
+// The numbers are positions in `MemoryStatus::ALL`.
+const SELECT_STATUS_COUNTS: Query = Query::shared(
+    "status_counts",
     "SELECT type, CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 \
      WHEN tainted = 1 THEN 2 WHEN stale_at IS NOT NULL THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END AS status, \
      count(*) FROM memories GROUP BY 1, 2 ORDER BY 1, 2",
 );
 
-pub(crate) fn tally(db: &Db) -> Result<Vec<Tally>, Error> {
-    db.select(&TALLY, &[], |row| {
-        let status = Status::ALL.get(row.get::<_, usize>(1)?).copied().unwrap_or(Status::Live);
-        Ok(Tally { kind: row.get(0)?, status, count: row.get::<_, i64>(2)?.unsigned_abs() })
+pub(crate) fn select_status_counts(db: &Db) -> Result<Vec<StatusCount>, Error> {
+    db.select(&SELECT_STATUS_COUNTS, &[], |row| {
+        let status =
+            MemoryStatus::ALL.get(row.get::<_, usize>(1)?).copied().unwrap_or(MemoryStatus::Live);
+        Ok(StatusCount { kind: row.get(0)?, status, count: row.get::<_, i64>(2)?.unsigned_abs() })
     })
 }

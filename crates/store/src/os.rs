@@ -1,4 +1,4 @@
-//! The one module that knows the operating system: file modes, owners, signals.
+//! Operating system specifics: file modes, owners, file identities, signals.
 
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
@@ -7,32 +7,32 @@ use std::io::{self, Read, Seek, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// What tells one file from another that later took its name.
-pub(crate) type FileId = (u64, u64);
+/// Identity of a file (device and inode): tells it from another file that later got its name.
+pub(crate) type FileIdentity = (u64, u64);
 
-/// How many links in a row are followed before they are taken for a circle.
-const LINKS: usize = 40;
-/// How many names for a scratch file are tried: leftovers of an earlier process with the same number.
-const SCRATCH_NAMES: usize = 1_000;
+/// Symbolic links followed in a row; more are taken for a cycle.
+const MAX_LINKS: usize = 40;
+/// Names tried for a scratch file. A process that had the same id may have left some behind.
+const MAX_SCRATCH_NAMES: usize = 1_000;
 
-/// Creates a folder only its owner may enter; an existing one is closed to everybody else. What its
-/// owner denied themselves stays denied: they may want it read-only.
+/// Creates a folder that only its owner may enter; an existing one is closed to others. Rights that
+/// the owner removed stay removed: a folder may be read-only on purpose.
 pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return imp::limit_mode(path, 0o700);
     }
     imp::create_dir(path)?;
-    // The folder's name is to last as long as what is saved in it. Where the folder above
-    // cannot even be opened, the system decides.
+    // The name must be as durable as the files in the folder. If the folder above cannot be opened,
+    // the system decides.
     let _ = path.parent().map(imp::sync_dir);
     imp::set_mode(path, 0o700)
 }
 
-/// Creates an empty file only its owner may read, unless it exists; then it is closed to others.
-/// The database gives its companions (`-wal`, `-shm`) the mode of the main file.
+/// Creates an empty file that only its owner may read; an existing one is closed to others. SQLite
+/// gives `-wal` and `-shm` the mode of the main file.
 ///
 /// An existing file is not opened: it may be a database in use, and closing any handle of a file
-/// ends every lock the process has on it.
+/// ends every POSIX lock the process holds on it.
 pub(crate) fn private_file(path: &Path) -> io::Result<()> {
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
@@ -44,98 +44,105 @@ pub(crate) fn private_file(path: &Path) -> io::Result<()> {
     }
 }
 
-/// Reads a file that may be a database in use. The handle is kept: closing it would end the locks
-/// this process has on the file, and another process could believe itself alone with it.
-pub fn read_in_use(path: &Path) -> Result<Vec<u8>, crate::Error> {
-    static KEPT: Mutex<BTreeMap<FileId, fs::File>> = Mutex::new(BTreeMap::new());
+/// Reads a file that may be a database in use. The handle stays open for the life of the process:
+/// closing it would end the locks this process holds on the file, and another process could corrupt
+/// it.
+pub fn read_open_database(path: &Path) -> Result<Vec<u8>, crate::Error> {
+    static OPEN_FILES: Mutex<BTreeMap<FileIdentity, fs::File>> = Mutex::new(BTreeMap::new());
     let read = || {
-        let Some(id) = identity(path) else { return fs::read(path) };
-        let mut kept = KEPT.lock().unwrap_or_else(PoisonError::into_inner);
-        let file = match kept.entry(id) {
-            Entry::Occupied(it) => it.into_mut(),
-            Entry::Vacant(it) => it.insert(fs::File::open(path)?),
+        let Some(id) = file_identity(path) else { return fs::read(path) };
+        let mut open_files = OPEN_FILES.lock().unwrap_or_else(PoisonError::into_inner);
+        let file = match open_files.entry(id) {
+            Entry::Occupied(entry) => entry.into_mut(),
+            Entry::Vacant(entry) => entry.insert(fs::File::open(path)?),
         };
-        let mut res = Vec::new();
+        let mut bytes = Vec::new();
         file.seek(io::SeekFrom::Start(0))?;
-        file.read_to_end(&mut res)?;
-        Ok(res)
+        file.read_to_end(&mut bytes)?;
+        Ok(bytes)
     };
-    read().map_err(|it| crate::Error::io(path, &it))
+    read().map_err(|it| crate::Error::from_io(path, &it))
 }
 
-/// Copies a file so that the copy, too, is only its owner's.
+/// Copies a file. Only its owner may read the copy.
 pub(crate) fn private_copy(from: &Path, to: &Path) -> io::Result<()> {
     private_file(to)?;
     fs::copy(from, to)?;
     imp::set_mode(to, 0o600)
 }
 
-/// Makes a file's bytes durable.
+/// Syncs a file to the disk.
 pub(crate) fn sync_file(path: &Path) -> io::Result<()> {
-    // Some systems sync only through a handle that may write.
+    // Some systems sync only through a writable handle.
     fs::OpenOptions::new().write(true).open(path)?.sync_all()
 }
 
-/// Removes a file; one that is already gone is fine.
-pub(crate) fn remove(path: &Path) -> io::Result<()> {
+/// Removes a file. A missing file is not an error.
+pub(crate) fn remove_file_if_exists(path: &Path) -> io::Result<()> {
     match fs::remove_file(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
         _ => Ok(()),
     }
 }
 
-/// Which file has this name now, where the system can tell.
-pub(crate) fn identity(path: &Path) -> Option<FileId> {
+/// Identity of the file at a path, where the system can tell.
+pub(crate) fn file_identity(path: &Path) -> Option<FileIdentity> {
     imp::identity(path)
 }
 
-/// Whether an open file is the one that has this name now; where the system cannot tell, it is.
+/// Returns whether an open file is still the one at `path`; true where the system cannot tell.
 pub(crate) fn is_at(file: &fs::File, path: &Path) -> bool {
-    imp::identity_of(file).is_none_or(|it| identity(path) == Some(it))
+    imp::identity_of(file).is_none_or(|it| file_identity(path) == Some(it))
 }
 
-/// The bytes of a path as the system knows it.
+/// Bytes of a path in the system's encoding.
 pub(crate) fn path_bytes(path: &Path) -> &[u8] {
     path.as_os_str().as_encoded_bytes()
 }
 
-/// Replaces a file as a whole: readers see the old bytes or the new ones. A new file is its owner's
-/// alone; one that exists keeps its mode, and one that is a link stays a link to what is written.
-pub fn write_private(path: &Path, bytes: &[u8]) -> Result<(), crate::Error> {
-    let io = |it: io::Error| crate::Error::io(path, &it);
-    let target = behind_links(path).map_err(io)?;
+/// Replaces a file atomically: readers see the old bytes or the new ones. A new file is private to
+/// its owner; an existing one keeps its mode, and a symbolic link stays one.
+pub fn write_private_file(path: &Path, bytes: &[u8]) -> Result<(), crate::Error> {
+    let io = |it: io::Error| crate::Error::from_io(path, &it);
+    let target = resolve_links(path).map_err(io)?;
     let named = target.parent().filter(|it| !it.as_os_str().is_empty());
     let dir = named.unwrap_or(Path::new("."));
-    // A folder that is there already belongs to the person; its mode is their business.
-    let made = if dir.exists() { Ok(()) } else { private_dir(dir) };
-    let (written, file) = made.and_then(|()| scratch_file(&target)).map_err(io)?;
-    let res = fill(file, &written, bytes, &target)
-        .and_then(|()| fs::rename(&written, &target))
+    // An existing folder belongs to the user; its mode is not changed.
+    let folder_ready = if dir.exists() { Ok(()) } else { private_dir(dir) };
+    let (scratch, file) = folder_ready.and_then(|()| create_scratch_file(&target)).map_err(io)?;
+    // A rename within one folder is atomic.
+    let replaced = write_scratch_file(file, &scratch, bytes, &target)
+        .and_then(|()| fs::rename(&scratch, &target))
         .and_then(|()| sync_dir(dir));
-    if res.is_err() {
-        // What went wrong is told; a leftover nobody can read would only be one more.
-        let _ = fs::remove_file(&written);
+    if replaced.is_err() {
+        // The error is returned below; a leftover scratch file would only add to it.
+        let _ = fs::remove_file(&scratch);
     }
-    res.map_err(io)
+    replaced.map_err(io)
 }
 
-fn fill(mut file: fs::File, written: &Path, bytes: &[u8], target: &Path) -> io::Result<()> {
+fn write_scratch_file(
+    mut file: fs::File,
+    scratch: &Path,
+    bytes: &[u8],
+    target: &Path,
+) -> io::Result<()> {
     file.write_all(bytes)?;
     if target.exists() {
-        imp::copy_mode(target, written)?;
+        imp::copy_mode(target, scratch)?;
     }
     file.sync_all()
 }
 
-/// A file of its own beside `target`, private, that nobody had before.
-fn scratch_file(target: &Path) -> io::Result<(PathBuf, fs::File)> {
+/// Creates a private file beside `target` under a name that no other file has.
+fn create_scratch_file(target: &Path) -> io::Result<(PathBuf, fs::File)> {
     let Some(name) = target.file_name() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "it is not the name of a file"));
     };
     let mut options = fs::OpenOptions::new();
     options.write(true).create_new(true);
     imp::create_mode(&mut options, 0o600);
-    for n in 0..SCRATCH_NAMES {
+    for n in 0..MAX_SCRATCH_NAMES {
         let mut scratch = name.to_owned();
         scratch.push(format!(".{}-{n}.writing", std::process::id()));
         let path = target.with_file_name(scratch);
@@ -151,31 +158,31 @@ fn scratch_file(target: &Path) -> io::Result<(PathBuf, fs::File)> {
     Err(io::Error::new(io::ErrorKind::AlreadyExists, "too many unfinished files beside it"))
 }
 
-/// The file that a path names in the end, whether or not it exists.
-fn behind_links(path: &Path) -> io::Result<PathBuf> {
-    let mut res = path.to_owned();
-    for _ in 0..LINKS {
-        match fs::read_link(&res) {
-            // A link is read from the folder it lies in.
-            Ok(next) => res = res.parent().unwrap_or(Path::new("")).join(next),
-            Err(_) => return Ok(res),
+/// Follows symbolic links to the file a path finally names, whether or not it exists.
+fn resolve_links(path: &Path) -> io::Result<PathBuf> {
+    let mut resolved = path.to_owned();
+    for _ in 0..MAX_LINKS {
+        match fs::read_link(&resolved) {
+            // A relative link starts at the folder it lies in.
+            Ok(next) => resolved = resolved.parent().unwrap_or(Path::new("")).join(next),
+            Err(_) => return Ok(resolved),
         }
     }
     Err(io::Error::new(io::ErrorKind::InvalidInput, "it is a link that leads nowhere"))
 }
 
-/// Makes the names in a folder durable, where the system can.
+/// Syncs the names in a folder to the disk, where the system can.
 pub(crate) fn sync_dir(path: &Path) -> io::Result<()> {
     imp::sync_dir(path)
 }
 
-/// The owner of `path` when that is not the user we run as.
+/// Owner of `path` if it is not the current user.
 pub(crate) fn foreign_owner(path: &Path) -> Option<u32> {
     imp::foreign_owner(path)
 }
 
-/// The first file or folder below `root` that somebody else may read.
-pub fn open_to_others(root: &Path) -> Option<PathBuf> {
+/// Finds a file or folder below `root` that other users may read.
+pub fn find_readable_by_others(root: &Path) -> Option<PathBuf> {
     let mut todo = vec![root.to_owned()];
     while let Some(path) = todo.pop() {
         if imp::is_open_to_others(&path) {
@@ -188,8 +195,8 @@ pub fn open_to_others(root: &Path) -> Option<PathBuf> {
     None
 }
 
-/// Makes writing beyond a file-size limit an error instead of the end of the process.
-pub fn survive_file_size_limit() {
+/// Makes a write beyond the file-size limit return an error instead of killing the process.
+pub fn ignore_file_size_signal() {
     imp::survive_file_size_limit();
 }
 
@@ -200,29 +207,29 @@ mod imp {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
     use std::path::Path;
 
-    use super::FileId;
+    use super::FileIdentity;
 
     pub(super) fn create_dir(path: &Path) -> io::Result<()> {
         fs::DirBuilder::new().recursive(true).mode(0o700).create(path)
     }
 
-    pub(super) fn identity(path: &Path) -> Option<FileId> {
+    pub(super) fn identity(path: &Path) -> Option<FileIdentity> {
         fs::metadata(path).ok().map(|it| (it.dev(), it.ino()))
     }
 
-    pub(super) fn identity_of(file: &fs::File) -> Option<FileId> {
+    pub(super) fn identity_of(file: &fs::File) -> Option<FileIdentity> {
         file.metadata().ok().map(|it| (it.dev(), it.ino()))
     }
 
-    /// Takes away what the mode does not grant, and grants nothing.
+    /// Removes the rights that `mode` lacks, and adds none.
     pub(super) fn limit_mode(path: &Path, mode: u32) -> io::Result<()> {
-        let now = fs::metadata(path)?.permissions().mode() & 0o777;
-        set_mode(path, now & mode)
+        let current = fs::metadata(path)?.permissions().mode() & 0o777;
+        set_mode(path, current & mode)
     }
 
     pub(super) fn set_mode(path: &Path, mode: u32) -> io::Result<()> {
-        let now = fs::metadata(path)?.permissions();
-        if now.mode() & 0o777 == mode {
+        let current = fs::metadata(path)?.permissions();
+        if current.mode() & 0o777 == mode {
             return Ok(());
         }
         fs::set_permissions(path, fs::Permissions::from_mode(mode))
@@ -271,17 +278,17 @@ mod imp {
     use std::io;
     use std::path::Path;
 
-    use super::FileId;
+    use super::FileIdentity;
 
     pub(super) fn create_dir(path: &Path) -> io::Result<()> {
         fs::create_dir_all(path)
     }
 
-    pub(super) fn identity(_: &Path) -> Option<FileId> {
+    pub(super) fn identity(_: &Path) -> Option<FileIdentity> {
         None
     }
 
-    pub(super) fn identity_of(_: &fs::File) -> Option<FileId> {
+    pub(super) fn identity_of(_: &fs::File) -> Option<FileIdentity> {
         None
     }
 

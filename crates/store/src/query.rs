@@ -1,4 +1,4 @@
-//! Statements as values, and the one way they are run.
+//! SQL statements as named constants, and the connection that runs them.
 
 use std::cell::Cell;
 use std::path::{Path, PathBuf};
@@ -6,18 +6,18 @@ use std::path::{Path, PathBuf};
 use rusqlite::{Connection, Row, ToSql};
 
 use crate::Error;
-use crate::os::{self, FileId};
+use crate::os::{self, FileIdentity};
 
-/// Where a statement must give the same answer.
+/// Databases on which a statement must work.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Place {
-    /// In the local file and on a libSQL server.
-    Both,
-    /// Only in the local file: it speaks of the file itself.
-    Local,
+pub(crate) enum QueryTarget {
+    /// The local file and a libSQL server, with the same result.
+    LocalAndServer,
+    /// The local file only: the statement is about the file itself.
+    LocalOnly,
 }
 
-/// One statement: a constant with a name, so that plans, traces and tests can speak of it.
+/// One SQL statement. Plans, recordings and tests refer to it by its name.
 #[cfg_attr(
     not(feature = "replay"),
     expect(dead_code, reason = "names and places are read by the replay tests")
@@ -25,33 +25,37 @@ pub(crate) enum Place {
 pub(crate) struct Query {
     pub(crate) name: &'static str,
     pub(crate) sql: &'static str,
-    pub(crate) place: Place,
+    pub(crate) target: QueryTarget,
 }
 
-pub(crate) const fn both(name: &'static str, sql: &'static str) -> Query {
-    Query { name, sql, place: Place::Both }
+impl Query {
+    /// A statement for local files and libSQL servers alike.
+    pub(crate) const fn shared(name: &'static str, sql: &'static str) -> Self {
+        Self { name, sql, target: QueryTarget::LocalAndServer }
+    }
+
+    /// A statement that only makes sense on a local file.
+    pub(crate) const fn local(name: &'static str, sql: &'static str) -> Self {
+        Self { name, sql, target: QueryTarget::LocalOnly }
+    }
 }
 
-pub(crate) const fn local(name: &'static str, sql: &'static str) -> Query {
-    Query { name, sql, place: Place::Local }
-}
-
-/// A connection that knows its file and, in the replay tests, writes down what it ran.
+/// A connection that knows its file and, in the replay build, records the statements it runs.
 pub(crate) struct Db {
     pub(crate) conn: Connection,
     pub(crate) path: PathBuf,
-    /// The file that was opened; another may take its name.
-    file: Option<FileId>,
+    /// Identity of the opened file; a restore may put another one in its place.
+    file: Option<FileIdentity>,
     pub(crate) is_encrypted: bool,
-    /// The thorough check was asked for, and found nothing.
+    /// The full check ran on this connection and found nothing.
     pub(crate) known_sound: Cell<bool>,
     #[cfg(feature = "replay")]
-    pub(crate) tape: Option<crate::tape::Tape>,
+    pub(crate) recorder: Option<crate::recorder::StatementRecorder>,
 }
 
 impl Db {
-    /// `file` is what the path named just before it was opened.
-    pub(crate) fn new(conn: Connection, path: &Path, file: Option<FileId>) -> Self {
+    /// `file` is the identity of the path just before it was opened.
+    pub(crate) fn new(conn: Connection, path: &Path, file: Option<FileIdentity>) -> Self {
         Self {
             conn,
             path: path.to_owned(),
@@ -59,77 +63,80 @@ impl Db {
             is_encrypted: false,
             known_sound: Cell::new(false),
             #[cfg(feature = "replay")]
-            tape: None,
+            recorder: None,
         }
     }
 
-    /// Whether the path still names the file that was opened. A restore may have put another there.
+    /// Returns whether the path still names the opened file. A restore may have replaced it.
     pub(crate) fn is_current(&self) -> bool {
-        self.file == os::identity(&self.path)
+        self.file == os::file_identity(&self.path)
     }
 
-    pub(crate) const fn file(&self) -> Option<FileId> {
+    pub(crate) const fn file(&self) -> Option<FileIdentity> {
         self.file
     }
 
-    /// Runs `body` in a transaction of its own; an error takes back all of it.
+    /// Runs `body` in a transaction. An error rolls all of it back.
     pub(crate) fn transaction<T>(
         &self,
         body: impl FnOnce(&Self) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        self.batch("BEGIN IMMEDIATE")?;
-        let res = body(self).and_then(|it| self.batch("COMMIT").map(|()| it));
+        self.execute_batch("BEGIN IMMEDIATE")?;
+        let committed = body(self).and_then(|it| self.execute_batch("COMMIT").map(|()| it));
         self.roll_back();
-        res
+        committed
     }
 
-    /// Runs `body` on one view of the data, whatever is committed meanwhile: two questions that are
-    /// compared must have been asked at the same moment.
-    pub(crate) fn view<T>(&self, body: impl FnOnce(&Self) -> Result<T, Error>) -> Result<T, Error> {
-        // Parsed once: this is most of what a small question costs.
+    /// Runs `body` on one snapshot of the data, whatever other connections commit meanwhile:
+    /// results that are compared must be from the same moment.
+    pub(crate) fn read_snapshot<T>(
+        &self,
+        body: impl FnOnce(&Self) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        // A cached statement: parsing is most of the cost of a small query.
         let begun = self.conn.prepare_cached("BEGIN").and_then(|mut it| it.execute(()));
         begun.map_err(|it| self.error(&it))?;
         #[cfg(feature = "replay")]
-        self.record_boundary("BEGIN");
-        let res = body(self);
+        crate::recorder::record_boundary(self, "BEGIN");
+        let result = body(self);
         self.roll_back();
-        res
+        result
     }
 
-    /// Leaves a transaction that is still open. Should that fail, the connection is not used again,
-    /// and the error that led here says more than this one would.
+    /// Rolls back a transaction that is still open. If that fails, the connection is not used
+    /// again, and the caller's error says more than this one.
     pub(crate) fn roll_back(&self) {
         if !self.conn.is_autocommit() {
             let _ = self.conn.prepare_cached("ROLLBACK").and_then(|mut it| it.execute(()));
             #[cfg(feature = "replay")]
-            self.record_boundary("ROLLBACK");
+            crate::recorder::record_boundary(self, "ROLLBACK");
         }
     }
 
-    /// All rows of a question.
+    /// Runs a query and returns all rows.
     pub(crate) fn select<T>(
         &self,
         query: &Query,
         params: &[&dyn ToSql],
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<T>, Error> {
-        let res = (|| {
+        let rows_read = (|| {
             let mut statement = self.conn.prepare_cached(query.sql)?;
             let mut rows = statement.query(params)?;
-            let mut res = Vec::new();
+            let mut rows_read = Vec::new();
             while let Some(row) = rows.next()? {
-                res.push(read(row)?);
+                rows_read.push(read(row)?);
             }
-            Ok(res)
+            Ok(rows_read)
         })();
-        let res = res.map_err(|it| self.error(&it))?;
+        let rows_read = rows_read.map_err(|it| self.error(&it))?;
         #[cfg(feature = "replay")]
-        self.record_rows(query, params);
-        Ok(res)
+        crate::recorder::record_rows(self, query, params);
+        Ok(rows_read)
     }
 
-    /// The first row of a question, if there is one.
-    pub(crate) fn one<T>(
+    /// Runs a query and returns the first row, if there is one.
+    pub(crate) fn select_one<T>(
         &self,
         query: &Query,
         params: &[&dyn ToSql],
@@ -138,57 +145,57 @@ impl Db {
         Ok(self.select(query, params, read)?.into_iter().next())
     }
 
-    /// The same question about many rows, each by its number; those that are not there are left out.
-    pub(crate) fn each<T>(
+    /// Runs a query once per row number. Numbers without a row are left out.
+    pub(crate) fn select_each<T>(
         &self,
         query: &Query,
         numbers: &[i64],
         mut read: impl FnMut(&Row<'_>) -> rusqlite::Result<T>,
     ) -> Result<Vec<(i64, T)>, Error> {
-        let res = (|| {
+        let rows_read = (|| {
             let mut statement = self.conn.prepare_cached(query.sql)?;
-            let mut res = Vec::with_capacity(numbers.len());
+            let mut rows_read = Vec::with_capacity(numbers.len());
             for n in numbers {
                 if let Some(row) = statement.query([n])?.next()? {
-                    res.push((*n, read(row)?));
+                    rows_read.push((*n, read(row)?));
                 }
             }
-            Ok(res)
+            Ok(rows_read)
         })();
-        let res = res.map_err(|it| self.error(&it))?;
+        let rows_read = rows_read.map_err(|it| self.error(&it))?;
         #[cfg(feature = "replay")]
         for n in numbers {
-            self.record_rows(query, &[n]);
+            crate::recorder::record_rows(self, query, &[n]);
         }
-        Ok(res)
+        Ok(rows_read)
     }
 
-    /// One integer, for statements that always give one.
-    pub(crate) fn number(&self, query: &Query, params: &[&dyn ToSql]) -> Result<i64, Error> {
-        Ok(self.one(query, params, |row| row.get(0))?.unwrap_or_default())
+    /// Runs a query and returns its single integer.
+    pub(crate) fn select_number(&self, query: &Query, params: &[&dyn ToSql]) -> Result<i64, Error> {
+        Ok(self.select_one(query, params, |row| row.get(0))?.unwrap_or_default())
     }
 
-    /// Runs a change; returns how many rows it touched.
-    pub(crate) fn run(&self, query: &Query, params: &[&dyn ToSql]) -> Result<usize, Error> {
-        let res = self.conn.prepare_cached(query.sql).and_then(|mut it| it.execute(params));
-        let changed = res.map_err(|it| self.error(&it))?;
+    /// Runs a change and returns how many rows it changed.
+    pub(crate) fn execute(&self, query: &Query, params: &[&dyn ToSql]) -> Result<usize, Error> {
+        let executed = self.conn.prepare_cached(query.sql).and_then(|mut it| it.execute(params));
+        let changed = executed.map_err(|it| self.error(&it))?;
         #[cfg(feature = "replay")]
-        self.record_change(query, params, changed);
+        crate::recorder::record_change(self, query, params, changed);
         Ok(changed)
     }
 
-    /// Runs statements that are about the file or the transaction, not about memories.
-    pub(crate) fn batch(&self, sql: &str) -> Result<(), Error> {
+    /// Runs statements about the file or the transaction, which have no parameters.
+    pub(crate) fn execute_batch(&self, sql: &str) -> Result<(), Error> {
         self.conn.execute_batch(sql).map_err(|it| self.error(&it))?;
         #[cfg(feature = "replay")]
-        self.record_boundary(sql);
+        crate::recorder::record_boundary(self, sql);
         Ok(())
     }
 
-    /// The first column of a pragma's first row, as text.
-    pub(crate) fn pragma(&self, sql: &str) -> Result<String, Error> {
-        let res = self.conn.query_row(sql, [], |row| row.get::<_, rusqlite::types::Value>(0));
-        match res.map_err(|it| self.error(&it))? {
+    /// Runs a pragma and returns the first column of its first row as text.
+    pub(crate) fn query_pragma(&self, sql: &str) -> Result<String, Error> {
+        let value = self.conn.query_row(sql, [], |row| row.get::<_, rusqlite::types::Value>(0));
+        match value.map_err(|it| self.error(&it))? {
             rusqlite::types::Value::Integer(it) => Ok(it.to_string()),
             rusqlite::types::Value::Text(it) => Ok(it),
             other => Ok(format!("{other:?}")),
@@ -196,6 +203,6 @@ impl Db {
     }
 
     pub(crate) fn error(&self, error: &rusqlite::Error) -> Error {
-        Error::database(&self.path, error)
+        Error::from_database(&self.path, error)
     }
 }

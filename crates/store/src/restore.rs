@@ -1,101 +1,113 @@
-//! Putting another database in the place of this one, so that a crash at any point leaves one of the two.
+//! Replaces the database by another one. A crash at any point leaves one of the two complete.
 
 use std::fs;
 use std::path::Path;
 
 use model::Timestamp;
 
-use crate::backup::{self, Contents};
-use crate::connection::open_file;
-use crate::layout::Home;
-use crate::lock::Door;
-use crate::mark::{Mark, Reading};
+use crate::backup::{self, BackupContents};
+use crate::change_clock::{SELECT_META, UPDATE_META};
+use crate::connection::{FileAccess, open_file};
+use crate::data_dir::DatabasePaths;
+use crate::database_state::DatabaseState;
+use crate::file_lock::OpenGuard;
+use crate::high_water_mark::{HighWaterMark, MarkState};
 use crate::query::Db;
-use crate::site::Site;
-use crate::stamp::{META, SET_META};
-use crate::{Error, check, erase, os, schema};
+use crate::{Error, damage_check, erase, os, schema};
 
-/// Prepares a verified backup to become the database: erased memories stay erased, and the
-/// sequence goes on where it had got.
-pub(crate) fn stage(site: &Site, backup: &Path, now: Timestamp) -> Result<Contents, Error> {
-    let contents = backup::verify(site, backup)?;
-    let staging = site.home.staging();
-    backup::sweep(&site.home)?;
-    os::private_copy(backup, &staging).map_err(|it| Error::io(&staging, &it))?;
+/// Prepares a backup to become the database: migrated, without erased memories, with a sequence
+/// number that was never used.
+pub(crate) fn stage_backup(
+    state: &DatabaseState,
+    backup: &Path,
+    now: Timestamp,
+) -> Result<BackupContents, Error> {
+    let contents = backup::verify_backup(state, backup)?;
+    let staging = state.paths.staging_database();
+    // An interrupted earlier attempt may have left a staging file.
+    backup::remove_leftovers(&state.paths)?;
+    os::private_copy(backup, &staging).map_err(|it| Error::from_io(&staging, &it))?;
     {
-        let db = open_file(&staging, site.key.as_ref(), true)?;
-        db.pragma("PRAGMA journal_mode = MEMORY")?;
-        schema::upgrade(&db, site.schema)?;
+        let db = open_file(&staging, state.key.as_ref(), FileAccess::ReadWrite)?;
+        db.query_pragma("PRAGMA journal_mode = MEMORY")?;
+        schema::run_migrations(&db, state.schema)?;
         db.transaction(|db| {
-            erase::apply_ledger(db, &site.home, now)?;
-            let seq = db.number(&META, &[&"seq"])?.max(reached(&site.home)?) + 1;
-            db.run(&SET_META, &[&"seq", &seq])?;
-            check::take_note(db, now)
+            erase::apply_ledger(db, &state.paths, now)?;
+            // The mark and the backups may have seen higher numbers than the backup holds.
+            let seq =
+                db.select_number(&SELECT_META, &[&"seq"])?.max(highest_known_seq(&state.paths)?)
+                    + 1;
+            db.execute(&UPDATE_META, &[&"seq", &seq])?;
+            damage_check::acknowledge_losses(db, now)
         })?;
     }
-    decide(site)?;
+    commit_staged(state)?;
     Ok(contents)
 }
 
-/// Declares the staged database the one to come. Before, a crash leaves the old one in place;
-/// after, whoever opens next finishes.
-pub(crate) fn decide(site: &Site) -> Result<(), Error> {
-    let (staging, staged) = (site.home.staging(), site.home.staged());
-    let io = |it: std::io::Error| Error::io(&staging, &it);
+/// Commits the replacement by renaming the prepared database. A crash before leaves the old
+/// database; after it, the next process that opens the database finishes.
+pub(crate) fn commit_staged(state: &DatabaseState) -> Result<(), Error> {
+    let (staging, staged) = (state.paths.staging_database(), state.paths.staged_database());
+    let io = |it: std::io::Error| Error::from_io(&staging, &it);
     {
-        let db = open_file(&staging, site.key.as_ref(), true)?;
-        db.pragma("PRAGMA journal_mode = WAL")?;
-        empty_log(&db)?;
+        let db = open_file(&staging, state.key.as_ref(), FileAccess::ReadWrite)?;
+        db.query_pragma("PRAGMA journal_mode = WAL")?;
+        truncate_log(&db)?;
     }
+    // The rename below must never become durable before the bytes.
     os::sync_file(&staging).map_err(io)?;
     fs::rename(&staging, &staged).map_err(io)?;
-    os::sync_dir(&site.home.dir).map_err(io)?;
-    backup::sweep(&site.home)
+    os::sync_dir(&state.paths.dir).map_err(io)?;
+    backup::remove_leftovers(&state.paths)
 }
 
-/// Puts a staged database in place; the old files are kept aside. Runs again after a crash.
-/// The old log must be gone before the new file has its name: it would be applied to it.
-pub(crate) fn finish(home: &Home) -> Result<(), Error> {
-    let (staged, target, aside) = (home.staged(), home.database(), home.replaced());
+/// Moves a committed database to its place and the old files aside. Safe to repeat after a crash.
+pub(crate) fn finish_restore(paths: &DatabasePaths) -> Result<(), Error> {
+    let (staged, target, replaced) =
+        (paths.staged_database(), paths.database(), paths.replaced_folder());
     if !staged.exists() {
         return Ok(());
     }
-    let io = |it: std::io::Error| Error::io(&target, &it);
-    let _door = Door::pass(home)?;
+    let io = |it: std::io::Error| Error::from_io(&target, &it);
+    let _guard = OpenGuard::acquire(paths)?;
     if target.exists() {
-        // What lies there is from an earlier restore, not from an interrupted run of this one.
-        erase::discard_replaced(home)?;
+        // The folder holds an earlier restore's database; an interrupted run of this one would have
+        // moved the target already.
+        erase::discard_replaced(paths)?;
     }
-    os::private_dir(&aside).map_err(io)?;
-    for old in [target.clone(), home.wal(), home.shm()] {
+    os::private_dir(&replaced).map_err(io)?;
+    // The old log must be gone before the new file gets its name: SQLite would apply it to the new
+    // file.
+    for old in [target.clone(), paths.wal(), paths.shm()] {
         let name = old.file_name().expect("database files have names").to_owned();
-        match fs::rename(&old, aside.join(name)) {
+        match fs::rename(&old, replaced.join(name)) {
             Err(error) if error.kind() != std::io::ErrorKind::NotFound => return Err(io(error)),
             _ => {}
         }
     }
-    os::sync_dir(&home.dir).map_err(io)?;
+    os::sync_dir(&paths.dir).map_err(io)?;
     fs::rename(&staged, &target).map_err(io)?;
-    os::sync_dir(&home.dir).map_err(io)
+    os::sync_dir(&paths.dir).map_err(io)
 }
 
-/// Merges the log of a database into its file and empties it.
-pub(crate) fn empty_log(db: &Db) -> Result<(), Error> {
-    let busy = db.pragma("PRAGMA wal_checkpoint(TRUNCATE)")?;
+/// Merges the log into the database file and truncates it.
+pub(crate) fn truncate_log(db: &Db) -> Result<(), Error> {
+    let busy = db.query_pragma("PRAGMA wal_checkpoint(TRUNCATE)")?;
     if busy == "0" {
         return Ok(());
     }
-    Err(Error::Engine {
+    Err(Error::Internal {
         what: "another process is reading; the log could not be emptied yet".to_owned(),
     })
 }
 
-/// The highest number that was ever given out, as far as anything outside the database knows.
-fn reached(home: &Home) -> Result<i64, Error> {
-    let marked = match Mark::read(&home.mark())? {
-        Reading::Mark(mark) => i64::try_from(mark.seq).unwrap_or(i64::MAX),
-        Reading::Absent | Reading::Unreadable => 0,
+/// Highest sequence number that the mark or a backup knows of.
+fn highest_known_seq(paths: &DatabasePaths) -> Result<i64, Error> {
+    let marked = match HighWaterMark::read(&paths.mark_file())? {
+        MarkState::Valid(mark) => i64::try_from(mark.seq).unwrap_or(i64::MAX),
+        MarkState::Absent | MarkState::Unreadable => 0,
     };
-    let backed_up = backup::list(home).iter().filter_map(backup::Backup::seq).max();
+    let backed_up = backup::list_backups(paths).iter().filter_map(backup::BackupFile::seq).max();
     Ok(marked.max(backed_up.unwrap_or(0)))
 }

@@ -1,183 +1,247 @@
-//! Vectors as plain blobs: stored with their model and length, never mixed across models.
+//! Embedding vectors, stored as plain blobs with their model and length. Vectors of different
+//! models are never mixed.
 //!
-//! They are derived from what a memory says. Whatever changes that drops them, so a vector that is
-//! there is one of the text that is there.
+//! Vectors are derived from the text of a memory. A change of the text deletes them, so a stored
+//! vector always belongs to the stored text.
 
 use std::collections::HashMap;
 
 use model::{Grain, Memory, MemoryId};
 
 use crate::Error;
-use crate::query::{Db, Query, both};
+use crate::query::{Db, Query};
+use crate::store_reader::StoreReader;
 
-/// What one model makes of one memory: a vector for each part of its text.
+/// Embedding of one memory by one model: a vector per part of its text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Embedding {
+pub struct MemoryEmbedding {
     pub owner: MemoryId,
-    /// The version that was read. When there is a newer one by now, nothing is kept.
+    /// Version of the memory that was embedded. If there is a newer one, nothing is stored.
     pub version: u32,
     pub model: String,
-    pub parts: Vec<Part>,
+    pub parts: Vec<VectorPart>,
 }
 
-/// The vector of one part.
+/// Vector of one part of a text.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Part {
+pub struct VectorPart {
     pub grain: Grain,
-    /// Empty for a sentence: its code is enough.
+    /// Empty for a sentence, which needs only its code.
     pub values: Vec<f32>,
-    /// The small integer code that is scanned; the values only rescore.
+    /// Quantised vector. All codes are scanned; the values only rescore the best.
     pub code: Vec<i8>,
 }
 
-/// The vectors of several memories; those without any are left out.
+/// Vectors of several memories. Memories without vectors are left out.
 #[derive(Clone, Debug, Default, PartialEq)]
-pub struct Vectors {
-    pub of: HashMap<MemoryId, Vec<Part>>,
-    /// Those of which a part is not what was written. They are derived, so that nothing is lost with
-    /// them but what they would have said.
+pub struct MemoryVectors {
+    pub parts: HashMap<MemoryId, Vec<VectorPart>>,
+    /// Memories with a damaged vector. Vectors can be computed again, so nothing is lost for good.
     pub damaged: Vec<MemoryId>,
 }
 
-/// The code of one part of a memory.
+/// Code of one part of a memory.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Code {
+pub struct VectorCode {
     pub owner: MemoryId,
     pub grain: Grain,
     pub code: Vec<i8>,
 }
 
-#[cfg(feature = "replay")]
-pub(crate) const STATEMENTS: &[&Query] =
-    &[&VERSION, &PUT, &DROP_OF_MODEL, &OF_OWNER, &CODES, &CODES_OF_OWNER, &LAST, &DROP_MODELS];
+/// Queries about embedding vectors.
+#[derive(Clone, Copy)]
+pub struct VectorQueries<'a> {
+    reader: &'a StoreReader,
+}
 
-const VERSION: Query = both("version", "SELECT version FROM memories WHERE id = ?1");
-const PUT: Query = both(
+impl<'a> VectorQueries<'a> {
+    pub(crate) fn new(reader: &'a StoreReader) -> Self {
+        Self { reader }
+    }
+
+    /// Reads the vectors of a memory by one model, one per part of its text.
+    pub async fn get(self, owner: MemoryId, model: String) -> Result<Vec<VectorPart>, Error> {
+        self.reader.read(move |db| select_parts(db, owner, &model)).await
+    }
+
+    /// Reads the vectors of several memories. Damaged ones are left out and listed.
+    pub async fn get_many(
+        self,
+        owners: Vec<MemoryId>,
+        model: String,
+    ) -> Result<MemoryVectors, Error> {
+        self.reader.read(move |db| select_parts_of_many(db, &owners, &model)).await
+    }
+}
+
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &SELECT_MEMORY_VERSION,
+    &INSERT_VECTOR,
+    &DELETE_VECTORS_OF_MODEL,
+    &SELECT_VECTORS,
+    &SELECT_CODES_AFTER,
+    &SELECT_CODES,
+    &SELECT_LAST_NUMBER,
+    &DELETE_OTHER_MODELS,
+];
+
+const SELECT_MEMORY_VERSION: Query =
+    Query::shared("version", "SELECT version FROM memories WHERE id = ?1");
+const INSERT_VECTOR: Query = Query::shared(
     "put_vector",
     "INSERT INTO embeddings (owner, model, part, grain, dims, vector, code) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)",
 );
-const DROP_OF_MODEL: Query =
-    both("drop_vectors_of_model", "DELETE FROM embeddings WHERE owner = ?1 AND model = ?2");
-const OF_OWNER: Query = both(
+const DELETE_VECTORS_OF_MODEL: Query = Query::shared(
+    "drop_vectors_of_model",
+    "DELETE FROM embeddings WHERE owner = ?1 AND model = ?2",
+);
+const SELECT_VECTORS: Query = Query::shared(
     "vectors_of_owner",
     "SELECT dims, vector, code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
-const CODES: Query = both(
+const SELECT_CODES_AFTER: Query = Query::shared(
     "vector_codes",
     "SELECT owner, code, grain FROM embeddings WHERE model = ?1 AND n > ?2 ORDER BY n",
 );
-const CODES_OF_OWNER: Query = both(
+const SELECT_CODES: Query = Query::shared(
     "vector_codes_of_owner",
     "SELECT code, grain FROM embeddings WHERE owner = ?1 AND model = ?2 ORDER BY part",
 );
-const LAST: Query =
-    both("last_vector", "SELECT coalesce(max(n), 0) FROM embeddings WHERE model = ?1");
-const DROP_MODELS: Query = both("drop_other_models", "DELETE FROM embeddings WHERE model <> ?1");
+// Numbers are never reused (AUTOINCREMENT), so a higher one is always newer.
+const SELECT_LAST_NUMBER: Query =
+    Query::shared("last_vector", "SELECT coalesce(max(n), 0) FROM embeddings WHERE model = ?1");
+const DELETE_OTHER_MODELS: Query =
+    Query::shared("drop_other_models", "DELETE FROM embeddings WHERE model <> ?1");
 
-/// Keeps what a model made of a memory, in place of what it made before. Says whether it was kept:
-/// a memory that has gone or changed meanwhile needs another vector.
-pub(crate) fn put(db: &Db, embedding: &Embedding) -> Result<bool, Error> {
-    let Embedding { owner, version, model, parts } = embedding;
-    let broken = |it: &Part| {
-        let bare = it.values.is_empty() && it.grain != Grain::Sentence;
-        bare || it.code.is_empty() || it.values.iter().any(|it| !it.is_finite())
+/// Stores the embedding of a memory, replacing an earlier one of the same model. Returns `false` if
+/// the memory is gone or changed meanwhile.
+pub(crate) fn put_embedding(db: &Db, embedding: &MemoryEmbedding) -> Result<bool, Error> {
+    let MemoryEmbedding { owner, version, model, parts } = embedding;
+    let is_invalid = |it: &VectorPart| {
+        let lacks_values = it.values.is_empty() && it.grain != Grain::Sentence;
+        lacks_values || it.code.is_empty() || it.values.iter().any(|it| !it.is_finite())
     };
-    if parts.is_empty() || parts.iter().any(broken) {
+    if parts.is_empty() || parts.iter().any(is_invalid) {
         let what = format!("a vector of model `{model}` is empty or not finite");
-        return Err(Error::Invalid { what });
+        return Err(Error::InvalidInput { what });
     }
     let owner = owner.0.as_bytes().as_slice();
-    if db.one(&VERSION, &[&owner], |row| row.get::<_, u32>(0))? != Some(*version) {
+    // Embedding takes seconds, during which the text may have changed.
+    if db.select_one(&SELECT_MEMORY_VERSION, &[&owner], |row| row.get::<_, u32>(0))?
+        != Some(*version)
+    {
         return Ok(false);
     }
-    db.run(&DROP_OF_MODEL, &[&owner, model])?;
+    db.execute(&DELETE_VECTORS_OF_MODEL, &[&owner, model])?;
     for (number, part) in (0_i64..).zip(parts) {
+        // Little endian on every platform: databases are copied between machines.
         let bytes: Vec<u8> = part.values.iter().flat_map(|it| it.to_le_bytes()).collect();
         let code: Vec<u8> = part.code.iter().map(|it| it.cast_unsigned()).collect();
         let dims = i64::try_from(part.values.len()).unwrap_or(i64::MAX);
-        db.run(&PUT, &[&owner, model, &number, &part.grain.slug(), &dims, &bytes, &code])?;
+        db.execute(
+            &INSERT_VECTOR,
+            &[&owner, model, &number, &part.grain.slug(), &dims, &bytes, &code],
+        )?;
     }
     Ok(true)
 }
 
-/// Whether what is embedded of a memory differs between two versions of it.
-pub(crate) fn outdated(before: &Memory, after: &Memory) -> bool {
+/// Returns whether two versions of a memory differ in what is embedded.
+pub(crate) fn is_embedding_outdated(before: &Memory, after: &Memory) -> bool {
     before.content != after.content
         || before.kind != after.kind
         || before.files != after.files
         || before.modules != after.modules
 }
 
-pub(crate) fn get(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Part>, Error> {
+/// Selects the vectors of a memory. A damaged vector is an error.
+pub(crate) fn select_parts(
+    db: &Db,
+    owner: MemoryId,
+    model: &str,
+) -> Result<Vec<VectorPart>, Error> {
     let what = "a vector is not finite or has another length than it says".to_owned();
-    whole(db, owner, model)?.ok_or_else(|| Error::Damaged { path: db.path.clone(), what })
+    select_undamaged_parts(db, owner, model)?
+        .ok_or_else(|| Error::Damaged { path: db.path.clone(), what })
 }
 
-/// The vectors of a memory, unless one of them is damaged.
-fn whole(db: &Db, owner: MemoryId, model: &str) -> Result<Option<Vec<Part>>, Error> {
-    let rows = db.select(&OF_OWNER, &[&owner.0.as_bytes().as_slice(), &model], |row| {
+/// Selects the vectors of a memory; `None` if one of them is damaged.
+fn select_undamaged_parts(
+    db: &Db,
+    owner: MemoryId,
+    model: &str,
+) -> Result<Option<Vec<VectorPart>>, Error> {
+    let rows = db.select(&SELECT_VECTORS, &[&owner.0.as_bytes().as_slice(), &model], |row| {
         let (dims, grain) = (row.get::<_, i64>(0)?, row.get::<_, String>(3)?);
         Ok((dims, row.get::<_, Vec<u8>>(1)?, row.get::<_, Vec<u8>>(2)?, grain))
     })?;
-    let mut res = Vec::with_capacity(rows.len());
+    let mut parts = Vec::with_capacity(rows.len());
     for (dims, bytes, code, grain) in rows {
         let values: Vec<f32> =
             bytes.as_chunks::<4>().0.iter().map(|it| f32::from_le_bytes(*it)).collect();
-        let whole = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
-        let grain = Grain::from_slug(&grain).filter(|_| whole);
+        // Rows of vectors have no hash; length and finiteness are the checks there are.
+        let is_complete = bytes.len() % 4 == 0 && i64::try_from(values.len()) == Ok(dims);
+        let grain = Grain::from_slug(&grain).filter(|_| is_complete);
         let Some(grain) = grain.filter(|_| values.iter().all(|it| it.is_finite())) else {
             return Ok(None);
         };
-        res.push(Part { grain, values, code: signed(code) });
+        parts.push(VectorPart { grain, values, code: to_signed_bytes(code) });
     }
-    Ok(Some(res))
+    Ok(Some(parts))
 }
 
-pub(crate) fn get_all(db: &Db, owners: &[MemoryId], model: &str) -> Result<Vectors, Error> {
-    let mut res = Vectors::default();
+/// Selects the vectors of several memories, and lists those with a damaged vector.
+pub(crate) fn select_parts_of_many(
+    db: &Db,
+    owners: &[MemoryId],
+    model: &str,
+) -> Result<MemoryVectors, Error> {
+    let mut vectors = MemoryVectors::default();
     for owner in owners {
-        match whole(db, *owner, model)? {
+        match select_undamaged_parts(db, *owner, model)? {
             Some(parts) if parts.is_empty() => {}
-            Some(parts) => drop(res.of.insert(*owner, parts)),
-            None => res.damaged.push(*owner),
+            Some(parts) => drop(vectors.parts.insert(*owner, parts)),
+            None => vectors.damaged.push(*owner),
         }
     }
-    Ok(res)
+    Ok(vectors)
 }
 
-/// The codes of a model that were written after number `after`, in order of writing.
-pub(crate) fn codes_after(db: &Db, model: &str, after: i64) -> Result<Vec<Code>, Error> {
-    let rows = db.select(&CODES, &[&model, &after], |row| {
+/// Selects the codes of a model written after number `after`, in the order of writing.
+pub(crate) fn codes_after(db: &Db, model: &str, after: i64) -> Result<Vec<VectorCode>, Error> {
+    let rows = db.select(&SELECT_CODES_AFTER, &[&model, &after], |row| {
         Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, Vec<u8>>(1)?, row.get::<_, String>(2)?))
     })?;
     let read = |(owner, code, grain): (Vec<u8>, Vec<u8>, String)| {
         let (owner, grain) = (MemoryId::from_bytes(&owner)?, Grain::from_slug(&grain)?);
-        Some(Code { owner, grain, code: signed(code) })
+        Some(VectorCode { owner, grain, code: to_signed_bytes(code) })
     };
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
-pub(crate) fn codes_of(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<Code>, Error> {
+/// Selects the codes of one memory by a model.
+pub(crate) fn codes_of(db: &Db, owner: MemoryId, model: &str) -> Result<Vec<VectorCode>, Error> {
     let params: [&dyn rusqlite::ToSql; 2] = [&owner.0.as_bytes().as_slice(), &model];
-    let rows = db.select(&CODES_OF_OWNER, &params, |row| {
+    let rows = db.select(&SELECT_CODES, &params, |row| {
         Ok((row.get::<_, Vec<u8>>(0)?, row.get::<_, String>(1)?))
     })?;
     let read = |(code, grain): (Vec<u8>, String)| {
-        Some(Code { owner, grain: Grain::from_slug(&grain)?, code: signed(code) })
+        Some(VectorCode { owner, grain: Grain::from_slug(&grain)?, code: to_signed_bytes(code) })
     };
     Ok(rows.into_iter().filter_map(read).collect())
 }
 
-/// The number of the last vector of a model.
-pub(crate) fn last(db: &Db, model: &str) -> Result<i64, Error> {
-    db.number(&LAST, &[&model])
+/// Number of the last vector of a model.
+pub(crate) fn last_vector_number(db: &Db, model: &str) -> Result<i64, Error> {
+    db.select_number(&SELECT_LAST_NUMBER, &[&model])
 }
 
-/// Drops the vectors of every model but this one; says how many there were.
-pub(crate) fn drop_others(db: &Db, model: &str) -> Result<usize, Error> {
-    db.run(&DROP_MODELS, &[&model])
+/// Deletes the vectors of all other models, and returns how many there were.
+pub(crate) fn delete_other_models(db: &Db, model: &str) -> Result<usize, Error> {
+    db.execute(&DELETE_OTHER_MODELS, &[&model])
 }
 
-fn signed(code: Vec<u8>) -> Vec<i8> {
+fn to_signed_bytes(code: Vec<u8>) -> Vec<i8> {
     code.into_iter().map(u8::cast_signed).collect()
 }

@@ -2,15 +2,15 @@
 
 use std::fmt::Write as _;
 
-use engine::{Error, Novelty, Reach, Remembered, Shown};
-use model::{Memory, MemoryId, RelationTarget, Status, Visibility};
+use engine::{Error, MemoryNovelty, NotebookScope, RatedMemory, RememberResult};
+use model::{Memory, MemoryId, MemoryStatus, RelationTarget, Visibility};
 
 pub(crate) fn error(error: &Error) -> Vec<String> {
     let mut res = vec![format!("error: {error}")];
     match error {
         Error::Refused { hint: Some(hint), .. } => res.push(format!("  {hint}")),
         Error::Secret { places } => {
-            let line = |it: &engine::SecretPlace| {
+            let line = |it: &engine::SecretLocation| {
                 format!("  {} {}:{} {}", it.part, it.line, it.column, it.kind)
             };
             res.extend(places.iter().map(line));
@@ -21,10 +21,10 @@ pub(crate) fn error(error: &Error) -> Vec<String> {
 }
 
 /// A memory in a list: what it is worth now, and whatever is not as usual.
-pub(crate) fn shown(name: &str, it: &Shown) -> String {
+pub(crate) fn shown(name: &str, it: &RatedMemory) -> String {
     let memory = &it.memory;
-    let mut res = format!("{name} {} {} {:?}", memory.kind, it.current, memory.content);
-    if it.reach == Reach::User {
+    let mut res = format!("{name} {} {} {:?}", memory.kind, it.current_confidence, memory.content);
+    if it.scope == NotebookScope::User {
         res.push_str(" user");
     }
     res + &notes(memory)
@@ -47,7 +47,7 @@ pub(crate) fn notes(memory: &Memory) -> String {
     if memory.flags.pinned {
         res.push_str(" pinned");
     }
-    if memory.status() != Status::Live {
+    if memory.status() != MemoryStatus::Live {
         let _ = write!(res, " [{}]", memory.status());
     }
     if let Some(reason) = &memory.states.deprecated_reason {
@@ -66,7 +66,7 @@ pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
         it.confidence,
         it.created_by,
         if it.flags.user_verified { " verified" } else { "" },
-        if it.flags.needs_review && it.status() != Status::NeedsReview {
+        if it.flags.needs_review && it.status() != MemoryStatus::NeedsReview {
             " needs_review"
         } else {
             ""
@@ -105,22 +105,24 @@ fn claims(it: &Memory) -> String {
 }
 
 /// What became of a text that was taught; `name` and `old` are names.
-pub(crate) fn remembered(name: &str, old: &str, it: &Remembered) -> Vec<String> {
+pub(crate) fn remembered(name: &str, old: &str, it: &RememberResult) -> Vec<String> {
     let memory = &it.memory;
     let fate = match &it.novelty {
-        _ if it.repeated => "known by its key".to_owned(),
-        Novelty::New => "new".to_owned(),
-        Novelty::Merged { was } if *was == memory.content => "again".to_owned(),
-        Novelty::Merged { was } => format!("merged, was {was:?}"),
-        Novelty::Supersedes { what, .. } => format!("supersedes {old} ({what})"),
+        _ if it.is_repeated => "known by its key".to_owned(),
+        MemoryNovelty::New => "new".to_owned(),
+        MemoryNovelty::Merged { previous_text: was } if *was == memory.content => {
+            "again".to_owned()
+        }
+        MemoryNovelty::Merged { previous_text: was } => format!("merged, was {was:?}"),
+        MemoryNovelty::Supersedes { explanation: what, .. } => format!("supersedes {old} ({what})"),
     };
-    let user = if it.reach == Reach::User { " user" } else { "" };
+    let user = if it.scope == NotebookScope::User { " user" } else { "" };
     let mut res =
         vec![format!("{name} {fate}: {} {:?}{user}{}", memory.kind, memory.content, notes(memory))];
-    res.extend(it.absent.iter().map(|it| format!("  absent: {it}")));
-    res.extend(it.held.map(|it| format!("  held: {it}")));
-    if it.redacted > 0 {
-        res.push(format!("  redacted: {}", it.redacted));
+    res.extend(it.missing_files.iter().map(|it| format!("  absent: {it}")));
+    res.extend(it.review_reason.map(|it| format!("  held: {it}")));
+    if it.n_redacted > 0 {
+        res.push(format!("  redacted: {}", it.n_redacted));
     }
     res
 }

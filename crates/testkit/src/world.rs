@@ -4,8 +4,11 @@ use std::fs;
 use std::path::PathBuf;
 use std::sync::OnceLock;
 
-use engine::{Config, Embedder, Engine, Error, Generator, ImportRecord, Models, VectorSource};
-use model::{DAY, MemoryId, Timestamp};
+use engine::{
+    BuiltInEmbedder, Config, EmbeddingSource, Error, ImportRecord, MemoryState, ModelSet, Project,
+    ProjectPolicy, TextGenerator,
+};
+use model::{DAY_MS, MemoryId, Timestamp};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
@@ -31,7 +34,7 @@ pub struct World {
     pub(crate) parcel: Vec<ImportRecord>,
     complaints: Vec<String>,
     /// Who embeds, reranks and writes.
-    pub models: Models,
+    pub models: ModelSet,
 }
 
 impl World {
@@ -78,26 +81,28 @@ impl World {
     /// Opens the engine a minute later and does something with it.
     pub fn with<T>(
         &mut self,
-        work: impl AsyncFnOnce(&mut Engine) -> Result<T, Error>,
+        work: impl AsyncFnOnce(&mut Project) -> Result<T, Error>,
     ) -> Result<T, Error> {
         let (res, complaints) = self.wait(async |engine| {
             let mut engine = engine?;
             let res = work(&mut engine).await;
-            Ok::<_, Error>((res, engine.complaints(&engine.notebooks())))
+            Ok::<_, Error>((res, engine.maintenance().damage_messages(&engine.notebooks())))
         })?;
         self.complaints.extend(complaints);
         res
     }
 
     /// The same for what uses the engine up.
-    pub(crate) fn wait<T>(&mut self, work: impl AsyncFnOnce(Result<Engine, Error>) -> T) -> T {
-        self.now = self.now.plus(MINUTE);
+    pub(crate) fn wait<T>(&mut self, work: impl AsyncFnOnce(Result<Project, Error>) -> T) -> T {
+        self.now = self.now.plus_millis(MINUTE);
         let (config, start, now) = (self.config(), self.cwd.clone(), self.now);
         self.runtime.block_on(async {
-            let mut engine = Engine::open(config, &start, now).await;
+            let mut engine = Project::open(config, &start, now).await;
             if let Ok(engine) = &mut engine {
                 let off = |it: &(String, String)| it.0 == "memory.enabled" && it.1 == "false";
-                engine.closed = engine.project_settings().await.is_ok_and(|it| it.iter().any(off));
+                let is_off = engine.project_settings().await.is_ok_and(|it| it.iter().any(off));
+                let memory = if is_off { MemoryState::Disabled } else { MemoryState::Enabled };
+                engine.set_policy(ProjectPolicy { memory, ..engine.policy });
             }
             work(engine).await
         })
@@ -138,7 +143,7 @@ impl World {
     }
 
     pub(crate) fn sleep(&mut self, days: i64) {
-        self.now = self.now.plus(days * DAY);
+        self.now = self.now.plus_millis(days * DAY_MS);
     }
 
     /// The name of a memory; one never seen before gets the next.
@@ -164,8 +169,8 @@ impl World {
 }
 
 /// The built-in model, loaded once for all worlds of a process, and perhaps somebody who writes.
-pub fn models(generator: Option<Generator>) -> Models {
-    static MODELS: OnceLock<Embedder> = OnceLock::new();
-    let embedder = MODELS.get_or_init(Embedder::new).clone();
-    Models::new(VectorSource::BuiltIn(embedder), None, generator)
+pub fn models(generator: Option<TextGenerator>) -> ModelSet {
+    static MODELS: OnceLock<BuiltInEmbedder> = OnceLock::new();
+    let embedder = MODELS.get_or_init(BuiltInEmbedder::new).clone();
+    ModelSet::new(EmbeddingSource::BuiltIn(embedder), None, generator)
 }

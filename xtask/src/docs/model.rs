@@ -25,7 +25,7 @@ mod tests {
     #[test]
     fn the_reference_has_every_word() {
         let text = super::render();
-        let kinds = model::Kind::ALL.iter().map(|it| it.slug());
+        let kinds = model::MemoryKind::ALL.iter().map(|it| it.slug());
         let events = model::EventKind::ALL.iter().map(|it| it.slug());
         let tools = model::ToolKind::ALL.iter().map(|it| it.slug());
         for word in kinds.chain(events).chain(tools) {

@@ -1,65 +1,76 @@
-//! Claude Code: hooks in its settings, our server in its list of servers, or both in a plugin.
+//! Claude Code: hooks in its settings, our MCP server in its server list, or both in a plugin.
 //!
-//! Of its messages only what a moment is about is read; fields may come and go around it.
+//! Of a message only the fields that its event needs are read, because others come and go with
+//! versions.
 
 mod events;
 
 use serde_json::{Value, json};
 
+use super::mcp_servers::{self, JsonFlavor, SERVER_NAME};
 use super::{
-    Base, FilePlace, Host, Plugin, SettingsFile, Setup, Speech, Unfit, Version, hooks, servers,
+    FilePlace, HookProtocol, Host, HostPlugin, HostSetup, HostVersion, SettingsBase, SettingsError,
+    SettingsFile, hooks,
 };
-use crate::claude_code::is_said;
-use crate::heard::{EVENT, Heard, Moment, cut};
-use crate::{answer, name};
+use crate::claude_code::is_user_written;
+use crate::hook_message::{
+    EVENT_KEY, HookEvent, HookMessage, RefusedCall, SessionSource, truncate_text,
+};
+use crate::{tool_names, tool_output};
 
-const NAME: &str = "claude-code";
+const HOST_NAME: &str = "claude-code";
 
-pub(super) const HOST: Host = Host {
-    name: NAME,
+pub(super) const CLAUDE_CODE: Host = Host {
+    name: HOST_NAME,
     aliases: &["claude"],
     title: "Claude Code",
     bases: &[
-        Base { variable: Some("CLAUDE_CONFIG_DIR"), below: "" },
-        Base { variable: None, below: ".claude" },
+        SettingsBase { variable: Some("CLAUDE_CONFIG_DIR"), below: "" },
+        SettingsBase { variable: None, below: ".claude" },
     ],
     files: &[
         SettingsFile {
             place: FilePlace::Folder("settings.json"),
-            kept: "claude-code",
-            with: with_hooks,
-            without: hooks::without,
+            backup_name: "claude-code",
+            install: install_hooks,
+            uninstall: hooks::uninstall,
         },
         SettingsFile {
             place: FilePlace::Root(".claude.json"),
-            kept: "claude-code-mcp",
-            with: with_server,
-            without: without_server,
+            backup_name: "claude-code-mcp",
+            install: install_server,
+            uninstall: uninstall_server,
         },
         SettingsFile {
             place: FilePlace::Project(".claude/settings.json"),
-            kept: "claude-code-project",
-            with: with_hooks,
-            without: hooks::without,
+            backup_name: "claude-code-project",
+            install: install_hooks,
+            uninstall: hooks::uninstall,
         },
         SettingsFile {
             place: FilePlace::Project(".mcp.json"),
-            kept: "claude-code-project-mcp",
-            with: with_server,
-            without: without_server,
+            backup_name: "claude-code-project-mcp",
+            install: install_server,
+            uninstall: uninstall_server,
         },
     ],
-    speech: Some(Speech { hear, events: events::events, answer: hooks::answer }),
-    plugin: Some(Plugin { files: plugin, install }),
-    trust: None,
-    is_tried: true,
+    hook_protocol: Some(HookProtocol {
+        parse,
+        events: events::message_events,
+        render_answer: hooks::render_answer,
+    }),
+    plugin: Some(HostPlugin { files: plugin_files, install: install_hint }),
+    hook_trust: None,
+    is_tested: true,
 };
 
-/// The events a hook is wanted for, the tools it is wanted for, and since which version the host is known
-/// to know them: an unknown one makes older versions ignore the whole file. Whose version is not known gets
-/// what every version with hooks knows. Nothing is ever said at `Stop`: that would make the agent go on.
+/// Events to install a hook for, the tools they are limited to, and the first version that is known
+/// to support them. An unknown event makes older versions ignore the whole file, so for an unknown
+/// version only the events that every version supports are installed. Nothing is ever injected at
+/// `Stop`, because that would make the agent continue.
 #[rustfmt::skip]
-const EVENTS: &[(&str, Option<&str>, Version)] = &[
+const HOOK_EVENTS: &[(&str, Option<&str>, HostVersion)] = &[
+    //event                 tools                                           since
     ("SessionStart",       None,                                           (0, 0, 0)),
     ("UserPromptSubmit",   None,                                           (0, 0, 0)),
     ("PostToolUse",        Some("Read|Edit|Write|MultiEdit|NotebookEdit"), (0, 0, 0)),
@@ -69,26 +80,27 @@ const EVENTS: &[(&str, Option<&str>, Version)] = &[
     ("Stop",               None,                                           (2, 1, 14)),
     ("SessionEnd",         None,                                           (0, 0, 0)),
 ];
-/// Seconds after which the host stops waiting. We end long before.
-const TIMEOUT: u64 = 5;
-const SERVERS: &str = "mcpServers";
+/// Time after which the host stops waiting. The hook's own limit is far below.
+const HOOK_TIMEOUT_SECONDS: u64 = 5;
+const SERVERS_KEY: &str = "mcpServers";
 
-fn with_hooks(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
-    hooks::with(settings, &entries(setup))
+fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
+    hooks::install_entries(settings, &hook_entries(setup))
 }
 
-fn entries(setup: &Setup<'_>) -> Vec<(&'static str, Value)> {
+fn hook_entries(setup: &HostSetup<'_>) -> Vec<(&'static str, Value)> {
+    // The default, 0.0.0, selects the events that every version supports.
     let version = setup.version.unwrap_or_default();
-    let known = EVENTS.iter().filter(|it| it.2 <= version);
-    known.map(|(event, matcher, _)| (*event, entry(setup.program, *matcher))).collect()
+    let known = HOOK_EVENTS.iter().filter(|it| it.2 <= version);
+    known.map(|(event, matcher, _)| (*event, hook_entry(setup.program, *matcher))).collect()
 }
 
-fn entry(program: &str, matcher: Option<&str>) -> Value {
+fn hook_entry(program: &str, matcher: Option<&str>) -> Value {
     let hook = json!({
         "type": "command",
         "command": program,
-        "args": ["hook", NAME],
-        "timeout": TIMEOUT,
+        "args": ["hook", HOST_NAME],
+        "timeout": HOOK_TIMEOUT_SECONDS,
     });
     match matcher {
         Some(matcher) => json!({ "matcher": matcher, "hooks": [hook] }),
@@ -96,118 +108,140 @@ fn entry(program: &str, matcher: Option<&str>) -> Value {
     }
 }
 
-pub(super) fn with_server(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
-    servers::with(settings, SERVERS, &server(setup.program))
+pub(super) fn install_server(
+    settings: &str,
+    setup: &HostSetup<'_>,
+) -> Result<String, SettingsError> {
+    let server = server_entry(setup.program);
+    mcp_servers::install(JsonFlavor::Strict, settings, SERVERS_KEY, &server)
 }
 
-pub(super) fn without_server(settings: &str) -> Result<String, Unfit> {
-    servers::without(settings, SERVERS)
+pub(super) fn uninstall_server(settings: &str) -> Result<String, SettingsError> {
+    mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)
 }
 
-/// `alwaysLoad`: otherwise the host shows a model only the names of the tools.
-fn server(program: &str) -> Value {
+/// Without `alwaysLoad` the host shows the model only the names of the tools.
+fn server_entry(program: &str) -> Value {
     json!({ "type": "stdio", "command": program, "args": ["mcp"], "alwaysLoad": true })
 }
 
-fn hear(input: &[u8]) -> Option<Heard> {
-    let value: Value = serde_json::from_slice(input).ok()?;
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let event = text(EVENT)?;
-    let moment = match event.as_str() {
-        "SessionStart" => Moment::Start { compacted: value["source"] == "compact" },
-        "SubagentStart" => Moment::Start { compacted: false },
-        "UserPromptSubmit" => prompt(&text("prompt").unwrap_or_default()),
-        "PostToolUse" => touched(&value),
-        "PostToolUseFailure" => failed(&value),
-        "PostToolBatch" => step(&value),
-        "SessionEnd" => Moment::End,
-        _ => Moment::Other,
+fn parse(body: Value) -> Option<HookMessage> {
+    let text = |name: &str| body[name].as_str();
+    let event_name = text(EVENT_KEY)?.to_owned();
+    let event = match event_name.as_str() {
+        "SessionStart" => HookEvent::SessionStart { compacted: body["source"] == "compact" },
+        "SubagentStart" => HookEvent::SessionStart { compacted: false },
+        "UserPromptSubmit" => prompt_event(text("prompt").unwrap_or_default()),
+        "PostToolUse" => touch_event(&body),
+        "PostToolUseFailure" => failure_event(&body),
+        "PostToolBatch" => step_event(&body),
+        "SessionEnd" => HookEvent::SessionEnd,
+        _ => HookEvent::Other,
     };
-    let (mut session, cwd) = (text("session_id")?, text("cwd")?);
-    // A subagent has a conversation of its own, and hears for itself.
-    if let Some(agent) = text("agent_id") {
-        session = format!("{session}/{agent}");
-    }
-    let host = Some(NAME);
-    Some(Heard { host, event, session, cwd, transcript: text("transcript_path"), moment })
+    let (session, cwd) = (text("session_id")?, text("cwd")?.to_owned());
+    // A subagent has a conversation of its own, so it must be shown notes that its parent has seen.
+    // The `transcript_path` in its messages is that of the parent.
+    let (session, transcript) = match text("agent_id") {
+        Some(agent) => (format!("{session}/{agent}"), "agent_transcript_path"),
+        None => (session.to_owned(), "transcript_path"),
+    };
+    let source = SessionSource::from_transcript(text(transcript));
+    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-/// A notice of the host, about a subagent that has ended say, asks for nothing.
-fn prompt(text: &str) -> Moment {
-    if is_said(text) { Moment::Prompt { text: cut(text) } } else { Moment::Other }
-}
-
-fn touched(value: &Value) -> Moment {
-    let input = &value["tool_input"];
-    let named = ["file_path", "notebook_path"].iter().find_map(|it| input[*it].as_str());
-    match named {
-        Some(path) => Moment::Touched { paths: vec![path.to_owned()] },
-        None => Moment::Other,
+/// The host also submits its own notices as prompts, for example when a subagent ends. They ask for
+/// nothing.
+fn prompt_event(text: &str) -> HookEvent {
+    if is_user_written(text) {
+        HookEvent::Prompt { text: truncate_text(text) }
+    } else {
+        HookEvent::Other
     }
 }
 
-/// How the host begins what it answers to a call that it did not even try. No other event tells of it.
-const NOT_TRIED: &str = "<tool_use_error>";
+fn touch_event(body: &Value) -> HookEvent {
+    let input = &body["tool_input"];
+    let path = ["file_path", "notebook_path"].iter().find_map(|it| input[*it].as_str());
+    match path {
+        Some(path) => HookEvent::FilesTouched { paths: vec![path.to_owned()] },
+        None => HookEvent::Other,
+    }
+}
 
-fn step(value: &Value) -> Moment {
+/// Beginning of the output of a call that the host rejected before running it. `PostToolBatch` is
+/// the only event that reports such calls.
+const REFUSED_CALL_PREFIX: &str = "<tool_use_error>";
+
+fn step_event(body: &Value) -> HookEvent {
     let (mut paths, mut searches, mut commands) = (Vec::new(), Vec::new(), Vec::new());
     let mut refused = None;
-    for call in value["tool_calls"].as_array().into_iter().flatten() {
+    for call in body["tool_calls"].as_array().into_iter().flatten() {
         let input = &call["tool_input"];
-        let text = |name: &str| input[name].as_str().map(cut);
-        let said = answer::text(&call["tool_response"]);
-        let tool = name::tool(call["tool_name"].as_str().unwrap_or_default()).slug().into_owned();
-        if said.starts_with(NOT_TRIED) {
-            refused = Some((tool, cut(&said)));
+        let text = |name: &str| input[name].as_str().map(truncate_text);
+        let output = tool_output::extract_text(&call["tool_response"]);
+        let tool = called_tool(call);
+        if output.starts_with(REFUSED_CALL_PREFIX) {
+            // A refused call touched nothing, so its arguments do not count.
+            refused = Some(RefusedCall { tool, output: truncate_text(&output) });
             continue;
         }
         paths.extend(text("file_path").or_else(|| text("notebook_path")));
+        // A list of files has a `pattern`, too, but that is no search term.
         searches.extend(text("pattern").filter(|_| tool == "search"));
         commands.extend(text("command"));
     }
-    Moment::Step { paths, searches, commands, refused }
+    HookEvent::StepEnded { paths, searches, commands, refused }
 }
 
-fn failed(value: &Value) -> Moment {
-    if value["is_interrupt"] == true {
-        return Moment::Other;
+fn failure_event(body: &Value) -> HookEvent {
+    // The user stopped the call; that is no failure to look up.
+    if body["is_interrupt"] == true {
+        return HookEvent::Other;
     }
-    Moment::Failed {
-        tool: name::tool(value["tool_name"].as_str().unwrap_or_default()).slug().into_owned(),
-        command: value["tool_input"]["command"].as_str().map(str::to_owned),
-        answer: cut(&answer::text(&value["error"])),
+    HookEvent::CallFailed {
+        tool: called_tool(body),
+        command: body["tool_input"]["command"].as_str().map(str::to_owned),
+        output: truncate_text(&tool_output::extract_text(&body["error"])),
     }
 }
 
-/// Our hooks and our server, in a marketplace of its own.
-fn plugin(program: &str, version: &str) -> Vec<(&'static str, String)> {
+/// Slug of the tool that a call names.
+fn called_tool(call: &Value) -> String {
+    let name = call["tool_name"].as_str().unwrap_or_default();
+    tool_names::tool_by_name(name).slug().into_owned()
+}
+
+/// A marketplace with one plugin, which holds our hooks and our server.
+fn plugin_files(program: &str, version: &str) -> Vec<(&'static str, String)> {
     let about = "The memory of AI coding agents: what earlier sessions learned about a project";
-    let owner = json!({ "name": servers::NAME });
+    let owner = json!({ "name": SERVER_NAME });
     let source = "./plugins/waylore";
     let market = json!({
-        "name": servers::NAME,
+        "name": SERVER_NAME,
         "description": about,
         "owner": owner,
-        "plugins": [{ "name": servers::NAME, "source": source, "description": about }],
+        "plugins": [{ "name": SERVER_NAME, "source": source, "description": about }],
     });
     let manifest =
-        json!({ "name": servers::NAME, "version": version, "description": about, "author": owner });
-    let events = entries(&Setup { program, version: None }).into_iter();
-    let events: Value = events.map(|(event, it)| (event.to_owned(), json!([it]))).collect();
-    let mut listed = json!({});
-    listed[SERVERS] = json!({ servers::NAME: server(program) });
+        json!({ "name": SERVER_NAME, "version": version, "description": about, "author": owner });
+    // One plugin serves every version of the host, so it holds only the events that all of them
+    // know.
+    let entries = hook_entries(&HostSetup { program, version: None }).into_iter();
+    let events: Value = entries.map(|(event, it)| (event.to_owned(), json!([it]))).collect();
+    let mut servers = json!({});
+    servers[SERVERS_KEY] = json!({ SERVER_NAME: server_entry(program) });
     [
         (".claude-plugin/marketplace.json", market),
         ("plugins/waylore/.claude-plugin/plugin.json", manifest),
         ("plugins/waylore/hooks/hooks.json", json!({ "hooks": events })),
-        ("plugins/waylore/.mcp.json", listed),
+        ("plugins/waylore/.mcp.json", servers),
     ]
     .into_iter()
     .map(|(path, value)| (path, format!("{value:#}\n")))
     .collect()
 }
 
-fn install(folder: &str) -> String {
+fn install_hint(folder: &str) -> String {
     format!(
         "`claude plugin marketplace add {folder}`, then `claude plugin install waylore@waylore`"
     )
@@ -217,73 +251,75 @@ fn install(folder: &str) -> String {
 mod tests {
     use super::*;
 
-    fn moment(body: &str) -> Option<Moment> {
+    fn event(body: &str) -> Option<HookEvent> {
         let head = r#""session_id":"s1","cwd":"/p","transcript_path":"/t.jsonl","#;
-        hear(format!("{{{head}{body}}}").as_bytes()).map(|it| it.moment)
+        CLAUDE_CODE.parse(format!("{{{head}{body}}}").as_bytes(), None).map(|it| it.event)
     }
 
     #[test]
-    fn moments_are_read_from_what_claude_code_says() {
+    fn events_are_read_from_the_messages_of_claude_code() {
         let start = |source| format!(r#""hook_event_name":"SessionStart","source":"{source}""#);
-        assert_eq!(moment(&start("startup")), Some(Moment::Start { compacted: false }));
-        assert_eq!(moment(&start("compact")), Some(Moment::Start { compacted: true }));
+        assert_eq!(event(&start("startup")), Some(HookEvent::SessionStart { compacted: false }));
+        assert_eq!(event(&start("compact")), Some(HookEvent::SessionStart { compacted: true }));
         assert_eq!(
-            moment(r#""hook_event_name":"UserPromptSubmit","prompt":"fix it""#),
-            Some(Moment::Prompt { text: "fix it".to_owned() })
+            event(r#""hook_event_name":"UserPromptSubmit","prompt":"fix it""#),
+            Some(HookEvent::Prompt { text: "fix it".to_owned() })
         );
         assert_eq!(
-            moment(
+            event(
                 r#""hook_event_name":"PostToolUse","tool_name":"Read","tool_input":{"file_path":"/p/a.rs"}"#
             ),
-            Some(Moment::Touched { paths: vec!["/p/a.rs".to_owned()] })
+            Some(HookEvent::FilesTouched { paths: vec!["/p/a.rs".to_owned()] })
         );
         assert_eq!(
-            moment(
+            event(
                 r#""hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_input":{"command":"make"},"error":"Exit code 2\nboom""#
             ),
-            Some(Moment::Failed {
+            Some(HookEvent::CallFailed {
                 tool: "shell".to_owned(),
                 command: Some("make".to_owned()),
-                answer: "Exit code 2\nboom".to_owned(),
+                output: "Exit code 2\nboom".to_owned(),
             })
         );
-        assert_eq!(moment(r#""hook_event_name":"SessionEnd""#), Some(Moment::End));
+        assert_eq!(event(r#""hook_event_name":"SessionEnd""#), Some(HookEvent::SessionEnd));
     }
 
     #[test]
     fn a_step_is_everything_that_was_called_in_it() {
         let calls = r#"{"tool_name":"Read","tool_input":{"file_path":"/p/a.rs"},"tool_response":"1"},{"tool_name":"Grep","tool_input":{"pattern":"fn main"}},{"tool_name":"Bash","tool_input":{"command":"rg verify src"}},{"tool_name":"Edit","tool_input":{"file_path":"/p/b.rs"},"tool_response":"<tool_use_error>String to replace not found"}"#;
         let body = format!(r#""hook_event_name":"PostToolBatch","tool_calls":[{calls}]"#);
-        let refused = "<tool_use_error>String to replace not found".to_owned();
+        let output = "<tool_use_error>String to replace not found".to_owned();
         assert_eq!(
-            moment(&body),
-            Some(Moment::Step {
+            event(&body),
+            Some(HookEvent::StepEnded {
                 paths: vec!["/p/a.rs".to_owned()],
                 searches: vec!["fn main".to_owned()],
                 commands: vec!["rg verify src".to_owned()],
-                refused: Some(("edit".to_owned(), refused)),
+                refused: Some(RefusedCall { tool: "edit".to_owned(), output }),
             })
         );
     }
 
     #[test]
-    fn a_subagent_hears_for_itself() {
-        let of = |agent: &str| {
+    fn a_subagent_has_a_session_and_a_transcript_of_its_own() {
+        let message = |agent: &str| {
             let input = format!(
-                r#"{{"session_id":"s1","cwd":"/p",{agent}"hook_event_name":"SubagentStart"}}"#
+                r#"{{"session_id":"s1","cwd":"/p",{agent}"transcript_path":"/t.jsonl","hook_event_name":"SubagentStart"}}"#
             );
-            hear(input.as_bytes()).unwrap()
+            CLAUDE_CODE.parse(input.as_bytes(), None).unwrap()
         };
-        let heard = of(r#""agent_id":"a7","#);
-        assert_eq!(heard.moment, Moment::Start { compacted: false });
-        assert_eq!((heard.session.as_str(), of("").session.as_str()), ("s1/a7", "s1"));
+        let (subagent, main) = (message(r#""agent_id":"a7","#), message(""));
+        assert_eq!(subagent.event, HookEvent::SessionStart { compacted: false });
+        assert_eq!((subagent.session.as_str(), main.session.as_str()), ("s1/a7", "s1"));
+        assert_eq!(main.source, SessionSource::HostTranscript { path: "/t.jsonl".to_owned() });
+        assert_eq!(subagent.source, SessionSource::JournalOnly);
     }
 
     /// An unknown event makes old versions ignore the whole file.
     #[test]
-    fn a_version_is_only_asked_for_what_it_knows() {
+    fn a_version_gets_only_the_events_it_knows() {
         let events = |version| {
-            let entries = entries(&Setup { program: "waylore", version });
+            let entries = hook_entries(&HostSetup { program: "waylore", version });
             entries.into_iter().map(|it| it.0).collect::<Vec<_>>().join(" ")
         };
         let every = "SessionStart UserPromptSubmit PostToolUse PostToolUseFailure SessionEnd";
@@ -293,27 +329,28 @@ mod tests {
     }
 
     #[test]
-    fn what_says_nothing_to_us_is_other() {
+    fn events_without_a_use_are_other() {
         let notice = "<task-notification>\\n<task-id>a1</task-id>";
         let notice = format!(r#""hook_event_name":"UserPromptSubmit","prompt":"{notice}""#);
-        assert_eq!(moment(&notice), Some(Moment::Other), "no person said it");
-        assert_eq!(moment(r#""hook_event_name":"TeammateIdle""#), Some(Moment::Other));
+        assert_eq!(event(&notice), Some(HookEvent::Other), "no user wrote it");
+        assert_eq!(event(r#""hook_event_name":"TeammateIdle""#), Some(HookEvent::Other));
         assert_eq!(
-            moment(r#""hook_event_name":"PostToolUse","tool_input":{"command":"ls"}"#),
-            Some(Moment::Other)
+            event(r#""hook_event_name":"PostToolUse","tool_input":{"command":"ls"}"#),
+            Some(HookEvent::Other)
         );
         assert_eq!(
-            moment(r#""hook_event_name":"PostToolUseFailure","is_interrupt":true"#),
-            Some(Moment::Other)
+            event(r#""hook_event_name":"PostToolUseFailure","is_interrupt":true"#),
+            Some(HookEvent::Other)
         );
     }
 
     #[test]
     fn an_answer_names_its_event() {
         let start = br#"{"hook_event_name":"SessionStart","session_id":"s","cwd":"/p"}"#;
-        let said = hooks::answer(&hear(start).unwrap(), "a \"note\"\n");
-        let said: Value = serde_json::from_str(&said).unwrap();
-        assert_eq!(said["hookSpecificOutput"]["hookEventName"], "SessionStart");
-        assert_eq!(said["hookSpecificOutput"]["additionalContext"], "a \"note\"\n");
+        let message = CLAUDE_CODE.parse(start, None).unwrap();
+        let answer = CLAUDE_CODE.render_answer(&message, "a \"note\"\n");
+        let answer: Value = serde_json::from_str(&answer).unwrap();
+        assert_eq!(answer["hookSpecificOutput"]["hookEventName"], "SessionStart");
+        assert_eq!(answer["hookSpecificOutput"]["additionalContext"], "a \"note\"\n");
     }
 }

@@ -1,179 +1,186 @@
-//! Codex: hooks in a file of their own, our server in its configuration.
+//! Codex: hooks in a file of their own, our MCP server in its configuration.
 //!
-//! It runs no hook that its owner does not trust, and says nothing about it. What a command ended with
-//! it does not say to hooks either, and its own log of the session has it: what happened is read there.
+//! It runs only hooks that its user trusts and ignores all others silently. Its messages lack the
+//! exit code of a command, which its transcript has; so the events of a session are read from
+//! there.
 
-use model::{Envelope, Event, SessionEnd, Timestamp, fingerprint};
+use model::{EventEnvelope, Timestamp, fingerprint_text};
 use serde_json::{Value, json};
 
 use super::{
-    Base, FilePlace, Host, OurHook, SettingsFile, Setup, Speech, Trust, Unfit, hooks, runs, shell,
-    tables,
+    FilePlace, HookProtocol, HookTrust, Host, HostSetup, InstalledHook, SettingsBase,
+    SettingsError, SettingsFile, hooks, runs_waylore, shell, start_log, toml_config,
 };
-use crate::heard::{EVENT, Heard, Moment, cut};
-use crate::log::Log;
-use crate::{answer, name, patch};
+use crate::event_log::{CallOutcome, EventLog};
+use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::{patch, tool_names, tool_output};
 
-const NAME: &str = "codex";
+const HOST_NAME: &str = "codex";
 
-pub(super) const HOST: Host = Host {
-    name: NAME,
+pub(super) const CODEX: Host = Host {
+    name: HOST_NAME,
     aliases: &["codex-cli"],
     title: "Codex",
     bases: &[
-        Base { variable: Some("CODEX_HOME"), below: "" },
-        Base { variable: None, below: ".codex" },
+        SettingsBase { variable: Some("CODEX_HOME"), below: "" },
+        SettingsBase { variable: None, below: ".codex" },
     ],
     files: &[
         SettingsFile {
             place: FilePlace::Folder("hooks.json"),
-            kept: "codex",
-            with: with_hooks,
-            without: hooks::without,
+            backup_name: "codex",
+            install: install_hooks,
+            uninstall: hooks::uninstall,
         },
         SettingsFile {
             place: FilePlace::Folder("config.toml"),
-            kept: "codex-mcp",
-            with: tables::with,
-            without: tables::without,
+            backup_name: "codex-mcp",
+            install: toml_config::install,
+            uninstall: toml_config::uninstall,
         },
         SettingsFile {
             place: FilePlace::Project(".codex/hooks.json"),
-            kept: "codex-project",
-            with: with_hooks,
-            without: hooks::without,
+            backup_name: "codex-project",
+            install: install_hooks,
+            uninstall: hooks::uninstall,
         },
         SettingsFile {
             place: FilePlace::Project(".codex/config.toml"),
-            kept: "codex-project-mcp",
-            with: tables::with,
-            without: tables::without,
+            backup_name: "codex-project-mcp",
+            install: toml_config::install,
+            uninstall: toml_config::uninstall,
         },
     ],
-    speech: Some(Speech { hear, events, answer: hooks::answer }),
+    hook_protocol: Some(HookProtocol { parse, events, render_answer: hooks::render_answer }),
     plugin: None,
-    trust: Some(Trust {
+    hook_trust: Some(HookTrust {
         file: "config.toml",
         program: &["codex", "app-server"],
-        asked,
-        heard: listed,
-        by_hand: "`/hooks` inside of Codex shows them and asks",
-        with: tables::with_trust,
+        list_requests,
+        parse_hook_list,
+        manual_hint: "`/hooks` inside of Codex shows them and asks",
+        write_trust: toml_config::write_trust,
     }),
-    is_tried: true,
+    is_tested: true,
 };
 
-/// The events a hook is wanted for.
-const EVENTS: &[&str] = &["SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"];
-/// Seconds after which the host stops waiting; at the end it never waits longer than 3.
-const TIMEOUT: u64 = 5;
-const TIMEOUT_AT_END: u64 = 3;
-/// Tokens above which the host puts an answer into a file that nobody opens.
-const MOST_TOKENS: u64 = 9_000;
+/// Events to install a hook for.
+const HOOK_EVENTS: &[&str] = &["SessionStart", "UserPromptSubmit", "PostToolUse", "SessionEnd"];
+/// Time after which the host stops waiting. At the end of a session it never waits longer than 3 s.
+const HOOK_TIMEOUT_SECONDS: u64 = 5;
+const END_HOOK_TIMEOUT_SECONDS: u64 = 3;
+/// Size from which the host moves an answer into a file, which models do not open.
+const MAX_CONTEXT_TOKENS: u64 = 9_000;
 
-fn with_hooks(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
-    let command = format!("{} hook {NAME}", shell::quoted(setup.program));
+fn install_hooks(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
+    let command = format!("{} hook {HOST_NAME}", shell::quote_word(setup.program));
     let entry = |event: &&'static str| {
-        let timeout = if *event == "SessionEnd" { TIMEOUT_AT_END } else { TIMEOUT };
+        let is_end = *event == "SessionEnd";
+        let timeout = if is_end { END_HOOK_TIMEOUT_SECONDS } else { HOOK_TIMEOUT_SECONDS };
         let mut hook = json!({ "type": "command", "command": command, "timeout": timeout });
-        if *event != "SessionEnd" {
-            hook["additionalContextLimit"] = MOST_TOKENS.into();
+        // At the end of a session nothing is injected.
+        if !is_end {
+            hook["additionalContextLimit"] = MAX_CONTEXT_TOKENS.into();
         }
         (*event, json!({ "hooks": [hook] }))
     };
-    hooks::with(settings, &EVENTS.iter().map(entry).collect::<Vec<_>>())
+    hooks::install_entries(settings, &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>())
 }
 
-/// Which hooks there are, only the host itself knows for sure, and what it takes for a change of them.
-fn asked(folder: &str) -> Vec<String> {
+/// Requests that list the hooks. Only the host itself knows the keys and checksums under which it
+/// looks up trust.
+fn list_requests(folder: &str) -> Vec<String> {
     let client = json!({ "name": "waylore", "version": env!("CARGO_PKG_VERSION") });
     [
         json!({ "id": 1, "method": "initialize", "params": { "clientInfo": client } }),
         json!({ "method": "initialized" }),
-        json!({ "id": LISTED, "method": "hooks/list", "params": { "cwds": [folder] } }),
+        json!({ "id": HOOK_LIST_ID, "method": "hooks/list", "params": { "cwds": [folder] } }),
     ]
     .iter()
     .map(Value::to_string)
     .collect()
 }
 
-/// The id of the answer that lists the hooks.
-const LISTED: u64 = 2;
+/// Id of the request whose reply lists the hooks.
+const HOOK_LIST_ID: u64 = 2;
 
-fn listed(line: &str) -> Option<Vec<OurHook>> {
+fn parse_hook_list(line: &str) -> Option<Vec<InstalledHook>> {
     let value: Value = serde_json::from_str(line).ok()?;
-    if value["id"] != LISTED {
+    if value["id"] != HOOK_LIST_ID {
         return None;
     }
     let folders = value["result"]["data"].as_array().into_iter().flatten();
     let hooks = folders.filter_map(|it| it["hooks"].as_array()).flatten();
-    let ours = hooks.filter(|it| it["source"] == "user" && runs(it, "hook")).map(|it| {
+    let own = hooks.filter(|it| it["source"] == "user" && runs_waylore(it, "hook")).map(|it| {
         let text = |name: &str| it[name].as_str().unwrap_or_default().to_owned();
         let is_trusted = it["trustStatus"] == "trusted";
-        OurHook { key: text("key"), hash: text("currentHash"), is_trusted }
+        InstalledHook { key: text("key"), hash: text("currentHash"), is_trusted }
     });
-    Some(ours.collect())
+    Some(own.collect())
 }
 
-fn hear(input: &[u8]) -> Option<Heard> {
-    let value: Value = serde_json::from_slice(input).ok()?;
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let event = text(EVENT)?;
-    let moment = match event.as_str() {
-        "SessionStart" => Moment::Start { compacted: value["source"] == "compact" },
-        "UserPromptSubmit" => Moment::Prompt { text: cut(&text("prompt").unwrap_or_default()) },
-        "PostToolUse" => used(&value),
-        "SessionEnd" => Moment::End,
-        _ => Moment::Other,
+fn parse(body: Value) -> Option<HookMessage> {
+    let text = |name: &str| body[name].as_str();
+    let event_name = text(EVENT_KEY)?.to_owned();
+    let event = match event_name.as_str() {
+        "SessionStart" => HookEvent::SessionStart { compacted: body["source"] == "compact" },
+        "UserPromptSubmit" => {
+            HookEvent::Prompt { text: truncate_text(text("prompt").unwrap_or_default()) }
+        }
+        "PostToolUse" => tool_event(&body),
+        "SessionEnd" => HookEvent::SessionEnd,
+        _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("session_id")?, text("cwd")?);
-    let host = Some(NAME);
-    Some(Heard { host, event, session, cwd, transcript: text("transcript_path"), moment })
+    let (session, cwd) = (text("session_id")?.to_owned(), text("cwd")?.to_owned());
+    let source = SessionSource::from_transcript(text("transcript_path"));
+    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-/// Files are read and commands are run in one and the same way; edits are patches.
-fn used(value: &Value) -> Moment {
-    let command = value["tool_input"]["command"].as_str();
-    match (value["tool_name"].as_str(), command) {
-        (Some("apply_patch"), Some(text)) => Moment::Touched { paths: patch::files(text) },
-        (Some("Bash"), Some(command)) => Moment::Ran {
-            command: cut(command),
-            answer: cut(&answer::text(&value["tool_response"])),
+/// Files are read through shell commands; edits are patches.
+fn tool_event(body: &Value) -> HookEvent {
+    let command = body["tool_input"]["command"].as_str();
+    match (body["tool_name"].as_str(), command) {
+        (Some("apply_patch"), Some(text)) => {
+            HookEvent::FilesTouched { paths: patch::patched_files(text) }
+        }
+        (Some("Bash"), Some(command)) => HookEvent::CommandEnded {
+            command: truncate_text(command),
+            output: truncate_text(&tool_output::extract_text(&body["tool_response"])),
         },
-        _ => Moment::Other,
+        _ => HookEvent::Other,
     }
 }
 
-/// What happened stands in the host's own log, with what the messages lack; they count only where it
-/// keeps none.
-fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
-    let Some(heard) = hear(input) else { return Vec::new() };
-    let mut log = Log::new(NAME, project.map(str::to_owned), String::new());
-    log.at(Some(at));
-    log.transcript.clone_from(&heard.transcript);
-    log.start(Some(&heard.session), None, &heard.cwd);
-    if heard.moment == Moment::End {
-        log.push("end", Event::SessionEnd(SessionEnd { outcome: None, steps: None }));
-    } else if heard.transcript.is_none() {
-        let value: Value = serde_json::from_slice(input).unwrap_or_default();
-        said(&mut log, &heard, &value, at);
+/// Session start and end; everything else only if the host keeps no transcript.
+fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+    let mut log = start_log(HOST_NAME, message, project, at);
+    if message.event == HookEvent::SessionEnd {
+        log.push_session_end();
+    } else if message.source == SessionSource::JournalOnly {
+        push_activity(&mut log, message, at);
     }
     log.acc
 }
 
-fn said(log: &mut Log, heard: &Heard, value: &Value, at: Timestamp) {
-    if let Moment::Prompt { text } = &heard.moment {
-        log.hear(&format!("prompt {}", fingerprint(&format!("{} {text}", at.0))), text, false);
+fn push_activity(log: &mut EventLog, message: &HookMessage, at: Timestamp) {
+    if let HookEvent::Prompt { text } = &message.event {
+        // The host gives prompts no id; the time tells apart two with the same text.
+        let id = fingerprint_text(&format!("{} {text}", at.0));
+        log.push_user_message(&format!("prompt {id}"), text);
     }
-    if let Some(id) = value["tool_use_id"].as_str().filter(|_| heard.event == "PostToolUse") {
-        let tool = name::tool(value["tool_name"].as_str().unwrap_or_default());
-        let input = match &heard.moment {
-            Moment::Touched { .. } => &value["tool_input"]["command"],
-            _ => &value["tool_input"],
+    let body = &message.body;
+    let call_id = body["tool_use_id"].as_str().filter(|_| message.event_name == "PostToolUse");
+    if let Some(id) = call_id {
+        let tool = tool_names::tool_by_name(body["tool_name"].as_str().unwrap_or_default());
+        // The `command` of an edit is the patch itself, which the transcript holds as bare text.
+        let input = match &message.event {
+            HookEvent::FilesTouched { .. } => &body["tool_input"]["command"],
+            _ => &body["tool_input"],
         };
-        log.call_tool(id, tool, input);
-        let text = answer::text(&value["tool_response"]);
-        log.answer(id, answer::exit_code(&text).unwrap_or(0) == 0, false, &text);
+        log.push_tool_call(id, tool, input);
+        let text = tool_output::extract_text(&body["tool_response"]);
+        let is_success = tool_output::find_exit_code(&text).unwrap_or(0) == 0;
+        log.push_result(id, CallOutcome::from_success(is_success), &text);
     }
 }
 
@@ -186,54 +193,57 @@ mod tests {
         format!(r#"{{"session_id":"s1","cwd":"/p","transcript_path":"/r.jsonl",{body}}}"#)
     }
 
-    fn moment(body: &str) -> Option<Moment> {
-        hear(message(body).as_bytes()).map(|it| it.moment)
+    fn event(body: &str) -> Option<HookEvent> {
+        CODEX.parse(message(body).as_bytes(), None).map(|it| it.event)
     }
 
     #[test]
-    fn moments_are_read_from_what_codex_says() {
+    fn events_are_read_from_the_messages_of_codex() {
         let start = r#""hook_event_name":"SessionStart","source":"compact""#;
-        assert_eq!(moment(start), Some(Moment::Start { compacted: true }));
+        assert_eq!(event(start), Some(HookEvent::SessionStart { compacted: true }));
         let ran = r#""hook_event_name":"PostToolUse","tool_name":"Bash","tool_input":{"command":"cat a.rs"},"tool_response":"boom\n""#;
-        let (command, answer) = ("cat a.rs".to_owned(), "boom\n".to_owned());
-        assert_eq!(moment(ran), Some(Moment::Ran { command, answer }));
+        let (command, output) = ("cat a.rs".to_owned(), "boom\n".to_owned());
+        assert_eq!(event(ran), Some(HookEvent::CommandEnded { command, output }));
         let edit = r#""hook_event_name":"PostToolUse","tool_name":"apply_patch","tool_input":{"command":"*** Begin Patch\n*** Update File: a.rs\n@@\n*** End Patch"},"tool_response":"Exit code: 0""#;
-        assert_eq!(moment(edit), Some(Moment::Touched { paths: vec!["a.rs".to_owned()] }));
+        assert_eq!(event(edit), Some(HookEvent::FilesTouched { paths: vec!["a.rs".to_owned()] }));
         let other = r#""hook_event_name":"PostToolUse","tool_name":"mcp__db__ask","tool_input":{}"#;
-        assert_eq!(moment(other), Some(Moment::Other));
-        assert_eq!(moment(r#""hook_event_name":"SessionEnd""#), Some(Moment::End));
-        assert_eq!(moment(r#""hook_event_name":"Stop""#), Some(Moment::Other));
+        assert_eq!(event(other), Some(HookEvent::Other));
+        assert_eq!(event(r#""hook_event_name":"SessionEnd""#), Some(HookEvent::SessionEnd));
+        assert_eq!(event(r#""hook_event_name":"Stop""#), Some(HookEvent::Other));
     }
 
     #[test]
-    fn our_hooks_are_found_among_those_that_are_listed() {
-        assert_eq!(listed(r#"{"method":"configWarning","params":{}}"#), None);
-        assert_eq!(listed(r#"{"id":2,"error":{"message":"no such method"}}"#), Some(Vec::new()));
+    fn own_hooks_are_found_in_the_list() {
+        assert_eq!(parse_hook_list(r#"{"method":"configWarning","params":{}}"#), None);
+        assert_eq!(
+            parse_hook_list(r#"{"id":2,"error":{"message":"no such method"}}"#),
+            Some(Vec::new())
+        );
         let line = r#"{"id":2,"result":{"data":[{"cwd":"/p","hooks":[
             {"key":"/h.json:stop:0:0","command":"say done","source":"user","currentHash":"sha256:0","trustStatus":"trusted"},
             {"key":"/h.json:post_tool_use:0:0","command":"'/my tools/waylore' hook codex","source":"user","currentHash":"sha256:1","trustStatus":"modified"}
         ]}]}}"#;
-        let hook = OurHook {
+        let hook = InstalledHook {
             key: "/h.json:post_tool_use:0:0".to_owned(),
             hash: "sha256:1".to_owned(),
             is_trusted: false,
         };
-        assert_eq!(listed(line), Some(vec![hook]));
+        assert_eq!(parse_hook_list(line), Some(vec![hook]));
     }
 
     fn check(message: &str, expect: Expect) {
-        let line = |it: &Envelope| {
-            let line = it.line();
+        let line = |it: &EventEnvelope| {
+            let line = it.to_line();
             let rest = line.split_once("\"event\":").map_or("", |it| it.1);
             format!("{} {rest}\n", it.id)
         };
-        let res: String =
-            events(message.as_bytes(), Some("/p"), Timestamp(7)).iter().map(line).collect();
-        expect.assert_eq(&res);
+        let message = CODEX.parse(message.as_bytes(), None).unwrap();
+        let events = CODEX.events(&message, Some("/p"), Timestamp(7));
+        expect.assert_eq(&events.iter().map(line).collect::<String>());
     }
 
     #[test]
-    fn what_happened_is_left_to_the_hosts_own_log_where_there_is_one() {
+    fn activity_is_left_to_the_hosts_transcript_where_there_is_one() {
         let ran = r#""hook_event_name":"PostToolUse","tool_name":"Bash","tool_use_id":"c1","tool_input":{"command":"make"},"tool_response":"boom\n""#;
         check(
             &message(ran),

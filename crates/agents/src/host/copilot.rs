@@ -1,64 +1,65 @@
-//! GitHub Copilot CLI: hooks in a file of our own, our server in its list of servers.
+//! GitHub Copilot CLI: hooks in a file of our own, our MCP server in its server list.
 //!
-//! A message does not say which event it is about; whoever runs us does. It has no ids of calls either, so
-//! that what happened is left to the host's own log.
+//! A message does not name its event; the hook gets the name as an argument. Messages have no call
+//! ids either, so the events of a session are read from the host's transcript.
 
-use model::{Envelope, Event, SessionEnd, Timestamp, Tool};
+use model::{EventEnvelope, Timestamp, Tool};
 use serde_json::{Value, json};
 
+use super::mcp_servers::{self, JsonFlavor};
 use super::{
-    Base, FilePlace, Host, SettingsFile, Setup, Speech, Unfit, claude_code, servers, shell,
+    FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile,
+    claude_code, runs_waylore, shell, start_log,
 };
-use crate::heard::{EVENT, Heard, Moment, cut};
-use crate::log::Log;
-use crate::{answer, name};
+use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::{tool_names, tool_output};
 
-const NAME: &str = "copilot";
+const HOST_NAME: &str = "copilot";
 
-pub(super) const HOST: Host = Host {
-    name: NAME,
+pub(super) const COPILOT: Host = Host {
+    name: HOST_NAME,
     aliases: &["copilot-cli"],
     title: "GitHub Copilot CLI",
     bases: &[
-        Base { variable: Some("COPILOT_HOME"), below: "" },
-        Base { variable: None, below: ".copilot" },
+        SettingsBase { variable: Some("COPILOT_HOME"), below: "" },
+        SettingsBase { variable: None, below: ".copilot" },
     ],
     files: &[
         SettingsFile {
             place: FilePlace::Folder("hooks/waylore.json"),
-            kept: "copilot-hooks",
-            with: with_hooks,
-            without: without_hooks,
+            backup_name: "copilot-hooks",
+            install: install_hooks,
+            uninstall: uninstall_hooks,
         },
         SettingsFile {
             place: FilePlace::Folder("mcp-config.json"),
-            kept: "copilot-mcp",
-            with: with_server,
-            without: without_server,
+            backup_name: "copilot-mcp",
+            install: install_server,
+            uninstall: uninstall_server,
         },
         SettingsFile {
             place: FilePlace::Project(".github/hooks/waylore.json"),
-            kept: "copilot-project-hooks",
-            with: with_hooks,
-            without: without_hooks,
+            backup_name: "copilot-project-hooks",
+            install: install_hooks,
+            uninstall: uninstall_hooks,
         },
-        // The same file and the same entry as for Claude Code.
+        // Claude Code reads the same file with the same entry.
         SettingsFile {
             place: FilePlace::Project(".mcp.json"),
-            kept: "copilot-project-mcp",
-            with: claude_code::with_server,
-            without: claude_code::without_server,
+            backup_name: "copilot-project-mcp",
+            install: claude_code::install_server,
+            uninstall: claude_code::uninstall_server,
         },
     ],
-    speech: Some(Speech { hear, events, answer }),
+    hook_protocol: Some(HookProtocol { parse, events, render_answer }),
     plugin: None,
-    trust: None,
-    is_tried: true,
+    hook_trust: None,
+    is_tested: true,
 };
 
-/// The events a hook is wanted for. Of those that come before a tool, none: an answer there is late by one
-/// step. When a turn ends, the host says where its log is.
-const EVENTS: &[&str] = &[
+/// Events to install a hook for. An answer to an event before a tool call would arrive one step
+/// late. `agentStop` is installed because its message names the transcript.
+const HOOK_EVENTS: &[&str] = &[
     "sessionStart",
     "userPromptSubmitted",
     "postToolUse",
@@ -66,113 +67,116 @@ const EVENTS: &[&str] = &[
     "agentStop",
     "sessionEnd",
 ];
-/// Seconds after which the host stops waiting. We end long before.
-const TIMEOUT: u64 = 5;
-const SERVERS: &str = "mcpServers";
+/// Time after which the host stops waiting. The hook's own limit is far below.
+const HOOK_TIMEOUT_SECONDS: u64 = 5;
+const SERVERS_KEY: &str = "mcpServers";
 
-/// The whole file is ours.
-fn with_hooks(text: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
-    if !text.trim().is_empty() && !is_ours(text)? {
-        return Err(Unfit::Odd("hooks"));
+/// Writes the file, which holds nothing but our hooks.
+fn install_hooks(text: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
+    if !text.trim().is_empty() && !is_own_file(text)? {
+        return Err(SettingsError::UnexpectedShape("hooks"));
     }
     let hook = |event: &&str| {
-        let line = format!("{} hook {NAME} {event}", shell::quoted(setup.program));
-        ((*event).to_owned(), json!([{ "type": "command", "bash": line, "timeoutSec": TIMEOUT }]))
+        let line = format!("{} hook {HOST_NAME} {event}", shell::quote_word(setup.program));
+        (
+            (*event).to_owned(),
+            json!([{ "type": "command", "bash": line, "timeoutSec": HOOK_TIMEOUT_SECONDS }]),
+        )
     };
-    let hooks: Value = EVENTS.iter().map(hook).collect();
+    let hooks: Value = HOOK_EVENTS.iter().map(hook).collect();
     Ok(format!("{:#}\n", json!({ "version": 1, "hooks": hooks })))
 }
 
-fn without_hooks(text: &str) -> Result<String, Unfit> {
-    Ok(if text.trim().is_empty() || is_ours(text)? { String::new() } else { text.to_owned() })
+fn uninstall_hooks(text: &str) -> Result<String, SettingsError> {
+    Ok(if text.trim().is_empty() || is_own_file(text)? { String::new() } else { text.to_owned() })
 }
 
-/// Whether all that a file of hooks runs is ours.
-fn is_ours(text: &str) -> Result<bool, Unfit> {
+/// True if all hooks in a file are ours.
+fn is_own_file(text: &str) -> Result<bool, SettingsError> {
     let value: Value =
-        serde_json::from_str(text).map_err(|it| Unfit::Unreadable(it.to_string()))?;
-    let lists = value["hooks"].as_object().ok_or(Unfit::Odd("hooks"))?.values();
+        serde_json::from_str(text).map_err(|it| SettingsError::Unreadable(it.to_string()))?;
+    let lists = value["hooks"].as_object().ok_or(SettingsError::UnexpectedShape("hooks"))?.values();
     let mut all = lists.flat_map(|it| it.as_array().into_iter().flatten());
     Ok(all.all(|it| {
-        let words = shell::words(it["bash"].as_str().unwrap_or_default());
-        super::runs(&json!({ "command": words }), "hook")
+        let words = shell::split_words(it["bash"].as_str().unwrap_or_default());
+        runs_waylore(&json!({ "command": words }), "hook")
     }))
 }
 
-fn with_server(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
+fn install_server(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     let server =
         json!({ "type": "local", "command": setup.program, "args": ["mcp"], "tools": ["*"] });
-    servers::with(settings, SERVERS, &server)
+    mcp_servers::install(JsonFlavor::Strict, settings, SERVERS_KEY, &server)
 }
 
-fn without_server(settings: &str) -> Result<String, Unfit> {
-    servers::without(settings, SERVERS)
+fn uninstall_server(settings: &str) -> Result<String, SettingsError> {
+    mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)
 }
 
-fn hear(input: &[u8]) -> Option<Heard> {
-    let value: Value = serde_json::from_slice(input).ok()?;
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let event = text(EVENT)?;
-    let moment = match event.as_str() {
-        "sessionStart" => Moment::Start { compacted: false },
-        "userPromptSubmitted" => Moment::Prompt { text: cut(&text("prompt").unwrap_or_default()) },
-        "postToolUse" => after_tool(&value),
-        "postToolUseFailure" => failed(&value, &said(&value)),
-        "sessionEnd" => Moment::End,
-        _ => Moment::Other,
+fn parse(body: Value) -> Option<HookMessage> {
+    let text = |name: &str| body[name].as_str();
+    let event_name = text(EVENT_KEY)?.to_owned();
+    let event = match event_name.as_str() {
+        "sessionStart" => HookEvent::SessionStart { compacted: false },
+        "userPromptSubmitted" => {
+            HookEvent::Prompt { text: truncate_text(text("prompt").unwrap_or_default()) }
+        }
+        "postToolUse" => tool_event(&body),
+        "postToolUseFailure" => failure_event(&body, &result_text(&body)),
+        "sessionEnd" => HookEvent::SessionEnd,
+        _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("sessionId")?, text("cwd")?);
-    let transcript = text("transcriptPath");
-    Some(Heard { host: Some(NAME), event, session, cwd, transcript, moment })
+    let (session, cwd) = (text("sessionId")?.to_owned(), text("cwd")?.to_owned());
+    let source = SessionSource::from_transcript(text("transcriptPath"));
+    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-fn answer(_: &Heard, text: &str) -> String {
+fn render_answer(_: &HookMessage, text: &str) -> String {
     json!({ "additionalContext": text }).to_string()
 }
 
-/// What a tool answered, or the error it ended with.
-fn said(value: &Value) -> String {
-    let result = &value["toolResult"];
-    let text = result["textResultForLlm"].as_str().or(value["error"]["message"].as_str());
-    text.map_or_else(|| answer::text(&value["error"]), str::to_owned)
+/// Output of a tool, or the error that ended it.
+fn result_text(body: &Value) -> String {
+    let result = &body["toolResult"];
+    let text = result["textResultForLlm"].as_str().or(body["error"]["message"].as_str());
+    text.map_or_else(|| tool_output::extract_text(&body["error"]), str::to_owned)
 }
 
-/// A command that fails is a success to the host; its exit code stands in the answer.
-fn after_tool(value: &Value) -> Moment {
-    let said = said(value);
-    let tool = name::tool(value["toolName"].as_str().unwrap_or_default());
-    let has_failed = tool == Tool::Shell && answer::exit_code(&said).is_some_and(|it| it != 0);
-    if has_failed || value["toolResult"]["resultType"] == "failure" {
-        return failed(value, &said);
+/// The host reports a failed command as a success; the exit code is part of the output text.
+fn tool_event(body: &Value) -> HookEvent {
+    let output = result_text(body);
+    let tool = tool_names::tool_by_name(body["toolName"].as_str().unwrap_or_default());
+    let exit_code = tool_output::find_exit_code(&output).filter(|_| tool == Tool::Shell);
+    if exit_code.is_some_and(|it| it != 0) || body["toolResult"]["resultType"] == "failure" {
+        return failure_event(body, &output);
     }
-    let path = value["toolArgs"]["path"].as_str();
+    let path = body["toolArgs"]["path"].as_str();
     match path.filter(|_| matches!(tool, Tool::Read | Tool::Edit | Tool::Write)) {
-        Some(path) => Moment::Touched { paths: vec![path.to_owned()] },
-        None => Moment::Other,
+        Some(path) => HookEvent::FilesTouched { paths: vec![path.to_owned()] },
+        None => HookEvent::Other,
     }
 }
 
-fn failed(value: &Value, said: &str) -> Moment {
-    Moment::Failed {
-        tool: name::tool(value["toolName"].as_str().unwrap_or_default()).slug().into_owned(),
-        command: value["toolArgs"]["command"].as_str().map(str::to_owned),
-        answer: cut(said),
+fn failure_event(body: &Value, output: &str) -> HookEvent {
+    let tool = tool_names::tool_by_name(body["toolName"].as_str().unwrap_or_default());
+    HookEvent::CallFailed {
+        tool: tool.slug().into_owned(),
+        command: body["toolArgs"]["command"].as_str().map(str::to_owned),
+        output: truncate_text(output),
     }
 }
 
-/// That a session began, where its log is, and that it ended; everything else that log says.
-fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
-    let Some(heard) = hear(input) else { return Vec::new() };
-    let mut log = Log::new("copilot", project.map(str::to_owned), String::new());
-    log.at(Some(at));
-    log.transcript.clone_from(&heard.transcript);
-    log.start(Some(&heard.session), None, &heard.cwd);
-    if heard.transcript.is_some() {
-        // It began before; what is new is where its log is.
+/// Session start, the path of the transcript, and session end; everything else is in the
+/// transcript.
+fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+    let mut log = start_log(HOST_NAME, message, project, at);
+    if message.source != SessionSource::JournalOnly {
+        // The session started before, without this path. Another id keeps the event from being
+        // dropped as a repetition.
         log.acc.iter_mut().for_each(|it| "start with log".clone_into(&mut it.id));
     }
-    if heard.moment == Moment::End {
-        log.push("end", Event::SessionEnd(SessionEnd { outcome: None, steps: None }));
+    if message.event == HookEvent::SessionEnd {
+        log.push_session_end();
     }
     log.acc
 }
@@ -184,20 +188,18 @@ mod tests {
 
     fn check(event: &str, body: &str, expect: Expect) {
         let input = format!(r#"{{"hook_event_name":"{event}","sessionId":"s1","cwd":"/p"{body}}}"#);
-        let moment = hear(input.as_bytes()).unwrap().moment;
-        let ids: Vec<String> = events(input.as_bytes(), Some("/p"), Timestamp(7))
-            .into_iter()
-            .map(|it| it.id)
-            .collect();
-        expect.assert_eq(&format!("{moment:?} {ids:?}"));
+        let message = COPILOT.parse(input.as_bytes(), None).unwrap();
+        let events = COPILOT.events(&message, Some("/p"), Timestamp(7));
+        let ids: Vec<String> = events.into_iter().map(|it| it.id).collect();
+        expect.assert_eq(&format!("{:?} {ids:?}", message.event));
     }
 
     #[test]
-    fn moments_are_read_from_what_copilot_says() {
+    fn events_are_read_from_the_messages_of_copilot() {
         check(
             "sessionStart",
             r#","source":"new""#,
-            expect![[r#"Start { compacted: false } ["start"]"#]],
+            expect![[r#"SessionStart { compacted: false } ["start"]"#]],
         );
         check(
             "userPromptSubmitted",
@@ -207,13 +209,13 @@ mod tests {
         check(
             "postToolUse",
             r#","toolName":"view","toolArgs":{"path":"/p/a.rs"},"toolResult":{"resultType":"success","textResultForLlm":"exit code 3"}"#,
-            expect![[r#"Touched { paths: ["/p/a.rs"] } ["start"]"#]],
+            expect![[r#"FilesTouched { paths: ["/p/a.rs"] } ["start"]"#]],
         );
         check(
             "postToolUse",
             r#","toolName":"bash","toolArgs":{"command":"make"},"toolResult":{"resultType":"success","textResultForLlm":"boom\n<shellId: 0 completed with exit code 3>"}"#,
             expect![[
-                r#"Failed { tool: "shell", command: Some("make"), answer: "boom\n<shellId: 0 completed with exit code 3>" } ["start"]"#
+                r#"CallFailed { tool: "shell", command: Some("make"), output: "boom\n<shellId: 0 completed with exit code 3>" } ["start"]"#
             ]],
         );
         check(
@@ -221,20 +223,20 @@ mod tests {
             r#","transcriptPath":"/t/events.jsonl""#,
             expect![[r#"Other ["start with log"]"#]],
         );
-        check("sessionEnd", "", expect![[r#"End ["start", "end"]"#]]);
+        check("sessionEnd", "", expect![[r#"SessionEnd ["start", "end"]"#]]);
     }
 
     #[test]
-    fn hooks_of_somebody_else_stay() {
-        let setup = Setup { program: "/my tools/waylore", version: None };
-        let ours = with_hooks("", &setup).unwrap();
+    fn hooks_of_another_program_stay() {
+        let setup = HostSetup { program: "/my tools/waylore", version: None };
+        let ours = install_hooks("", &setup).unwrap();
         assert!(ours.contains("'/my tools/waylore' hook copilot sessionStart"), "{ours}");
-        assert_eq!(with_hooks(&ours, &setup).unwrap(), ours);
-        assert_eq!(without_hooks(&ours).unwrap(), "");
+        assert_eq!(install_hooks(&ours, &setup).unwrap(), ours);
+        assert_eq!(uninstall_hooks(&ours).unwrap(), "");
         let theirs =
             r#"{"version":1,"hooks":{"sessionEnd":[{"type":"command","bash":"say done"}]}}"#;
-        assert_eq!(with_hooks(theirs, &setup), Err(Unfit::Odd("hooks")));
-        assert_eq!(without_hooks(theirs).unwrap(), theirs);
-        assert!(with_hooks("{", &setup).is_err());
+        assert_eq!(install_hooks(theirs, &setup), Err(SettingsError::UnexpectedShape("hooks")));
+        assert_eq!(uninstall_hooks(theirs).unwrap(), theirs);
+        assert!(install_hooks("{", &setup).is_err());
     }
 }

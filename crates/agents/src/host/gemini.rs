@@ -1,118 +1,130 @@
-//! Gemini CLI: hooks and our server in one file of settings.
+//! Gemini CLI: hooks and our MCP server in one settings file.
 //!
-//! A message names no call, so that what happened is left to the host's own log, which is always there.
+//! Its messages name no call ids, so the events of a session are read from its transcript, which
+//! always exists.
 
-use model::{Envelope, Event, SessionEnd, Timestamp, Tool};
+use model::{EventEnvelope, Timestamp, Tool};
 use serde_json::{Value, json};
 
-use super::{Base, FilePlace, Host, SettingsFile, Setup, Speech, Unfit, hooks, servers, shell};
-use crate::gemini::without_context;
-use crate::heard::{EVENT, Heard, Moment, cut};
-use crate::log::Log;
-use crate::{answer, name};
+use super::mcp_servers::{self, JsonFlavor};
+use super::{
+    FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile, hooks,
+    shell, start_log,
+};
+use crate::gemini::strip_host_wrappers;
+use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::{tool_names, tool_output};
 
-const NAME: &str = "gemini";
+const HOST_NAME: &str = "gemini";
 
-pub(super) const HOST: Host = Host {
-    name: NAME,
+pub(super) const GEMINI: Host = Host {
+    name: HOST_NAME,
     aliases: &["gemini-cli"],
     title: "Gemini CLI",
     bases: &[
-        Base { variable: Some("GEMINI_CLI_HOME"), below: ".gemini" },
-        Base { variable: None, below: ".gemini" },
+        SettingsBase { variable: Some("GEMINI_CLI_HOME"), below: ".gemini" },
+        SettingsBase { variable: None, below: ".gemini" },
     ],
     files: &[
-        SettingsFile { place: FilePlace::Folder("settings.json"), kept: "gemini", with, without },
+        SettingsFile {
+            place: FilePlace::Folder("settings.json"),
+            backup_name: "gemini",
+            install,
+            uninstall,
+        },
         SettingsFile {
             place: FilePlace::Project(".gemini/settings.json"),
-            kept: "gemini-project",
-            with,
-            without,
+            backup_name: "gemini-project",
+            install,
+            uninstall,
         },
     ],
-    speech: Some(Speech { hear, events, answer: hooks::answer }),
+    hook_protocol: Some(HookProtocol { parse, events, render_answer: hooks::render_answer }),
     plugin: None,
-    trust: None,
-    is_tried: true,
+    hook_trust: None,
+    is_tested: true,
 };
 
-/// The events a hook is wanted for, and the tools it is wanted for. Those around a model bring the whole
-/// conversation with every word of the answer, and an answer before a tool is not passed on.
-const EVENTS: &[(&str, &str)] = &[
+/// Events to install a hook for, and the tools they are limited to. Left out are the events around
+/// a model call, which carry the whole conversation with every token of the reply, and the one
+/// before a tool, whose answer the host drops.
+const HOOK_EVENTS: &[(&str, &str)] = &[
     ("SessionStart", "*"),
     ("BeforeAgent", "*"),
     ("AfterTool", "read_file|read_many_files|write_file|replace|run_shell_command"),
     ("SessionEnd", "*"),
 ];
-/// Milliseconds after which the host stops waiting. We end long before.
-const TIMEOUT: u64 = 5_000;
-const SERVERS: &str = "mcpServers";
+/// Time after which the host stops waiting. The hook's own limit is far below.
+const HOOK_TIMEOUT_MILLIS: u64 = 5_000;
+const SERVERS_KEY: &str = "mcpServers";
 
-fn with(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
-    let command = format!("{} hook {NAME}", shell::quoted(setup.program));
-    let hook =
-        json!({ "type": "command", "name": "waylore", "command": command, "timeout": TIMEOUT });
+fn install(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
+    let command = format!("{} hook {HOST_NAME}", shell::quote_word(setup.program));
+    let hook = json!({ "type": "command", "name": "waylore", "command": command, "timeout": HOOK_TIMEOUT_MILLIS });
     let entry =
         |it: &(&'static str, &str)| (it.0, json!({ "matcher": it.1, "hooks": [hook.clone()] }));
-    let settings = hooks::with(settings, &EVENTS.iter().map(entry).collect::<Vec<_>>())?;
+    let settings =
+        hooks::install_entries(settings, &HOOK_EVENTS.iter().map(entry).collect::<Vec<_>>())?;
+    // Both entries are in one file, so the second edit works on the result of the first.
     let server = json!({ "command": setup.program, "args": ["mcp"] });
-    servers::with(&settings, SERVERS, &server)
+    mcp_servers::install(JsonFlavor::Strict, &settings, SERVERS_KEY, &server)
 }
 
-fn without(settings: &str) -> Result<String, Unfit> {
-    hooks::without(&servers::without(settings, SERVERS)?)
+fn uninstall(settings: &str) -> Result<String, SettingsError> {
+    hooks::uninstall(&mcp_servers::uninstall(JsonFlavor::Strict, settings, SERVERS_KEY)?)
 }
 
-fn hear(input: &[u8]) -> Option<Heard> {
-    let value: Value = serde_json::from_slice(input).ok()?;
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let event = text(EVENT)?;
-    let moment = match event.as_str() {
-        "SessionStart" => Moment::Start { compacted: false },
-        // What was said at the start stands before the first prompt.
+fn parse(body: Value) -> Option<HookMessage> {
+    let text = |name: &str| body[name].as_str();
+    let event_name = text(EVENT_KEY)?.to_owned();
+    let event = match event_name.as_str() {
+        "SessionStart" => HookEvent::SessionStart { compacted: false },
+        // The host puts what was injected at the start before the first prompt.
         "BeforeAgent" => {
-            Moment::Prompt { text: cut(&without_context(&text("prompt").unwrap_or_default())) }
+            let prompt = strip_host_wrappers(text("prompt").unwrap_or_default());
+            HookEvent::Prompt { text: truncate_text(&prompt) }
         }
-        "AfterTool" => used(&value),
-        "SessionEnd" => Moment::End,
-        _ => Moment::Other,
+        "AfterTool" => tool_event(&body),
+        "SessionEnd" => HookEvent::SessionEnd,
+        _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("session_id")?, text("cwd")?);
+    let (session, cwd) = (text("session_id")?.to_owned(), text("cwd")?.to_owned());
     let transcript = text("transcript_path").filter(|it| !it.is_empty());
-    Some(Heard { host: Some(NAME), event, session, cwd, transcript, moment })
+    let source = SessionSource::from_transcript(transcript);
+    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-/// A command that fails is a success to the host; its exit code stands in the answer.
-fn used(value: &Value) -> Moment {
-    let (input, response) = (&value["tool_input"], &value["tool_response"]);
-    let tool = name::tool(value["tool_name"].as_str().unwrap_or_default());
-    let said = without_context(&answer::text(&response["llmContent"]));
-    let has_failed = tool == Tool::Shell && answer::exit_code(&said).is_some_and(|it| it != 0);
-    if has_failed || !response["error"].is_null() {
-        return Moment::Failed {
+/// The host reports a failed command as a success; the exit code is part of the output text.
+fn tool_event(body: &Value) -> HookEvent {
+    let (input, response) = (&body["tool_input"], &body["tool_response"]);
+    let tool = tool_names::tool_by_name(body["tool_name"].as_str().unwrap_or_default());
+    let output = strip_host_wrappers(&tool_output::extract_text(&response["llmContent"]));
+    let exit_code = tool_output::find_exit_code(&output).filter(|_| tool == Tool::Shell);
+    if exit_code.is_some_and(|it| it != 0) || !response["error"].is_null() {
+        return HookEvent::CallFailed {
             tool: tool.slug().into_owned(),
             command: input["command"].as_str().map(str::to_owned),
-            answer: cut(&said),
+            output: truncate_text(&output),
         };
     }
     if let Some(command) = input["command"].as_str().filter(|_| tool == Tool::Shell) {
-        return Moment::Ran { command: cut(command), answer: cut(&said) };
+        return HookEvent::CommandEnded {
+            command: truncate_text(command),
+            output: truncate_text(&output),
+        };
     }
-    let one = ["file_path", "absolute_path"].iter().find_map(|it| input[*it].as_str());
-    let many = input["paths"].as_array().or(input["include"].as_array());
-    let many = many.into_iter().flatten().filter_map(Value::as_str);
-    let paths: Vec<String> = one.into_iter().chain(many).map(str::to_owned).collect();
-    if paths.is_empty() { Moment::Other } else { Moment::Touched { paths } }
+    // `read_many_files` takes a list, named `paths` or `include`.
+    let single = ["file_path", "absolute_path"].iter().find_map(|it| input[*it].as_str());
+    let list = input["paths"].as_array().or(input["include"].as_array());
+    let list = list.into_iter().flatten().filter_map(Value::as_str);
+    let paths: Vec<String> = single.into_iter().chain(list).map(str::to_owned).collect();
+    if paths.is_empty() { HookEvent::Other } else { HookEvent::FilesTouched { paths } }
 }
 
-fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
-    let Some(heard) = hear(input) else { return Vec::new() };
-    let mut log = Log::new(NAME, project.map(str::to_owned), String::new());
-    log.at(Some(at));
-    log.transcript.clone_from(&heard.transcript);
-    log.start(Some(&heard.session), None, &heard.cwd);
-    if heard.moment == Moment::End {
-        log.push("end", Event::SessionEnd(SessionEnd { outcome: None, steps: None }));
+fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+    let mut log = start_log(HOST_NAME, message, project, at);
+    if message.event == HookEvent::SessionEnd {
+        log.push_session_end();
     }
     log.acc
 }
@@ -121,50 +133,54 @@ fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
 mod tests {
     use super::*;
 
-    fn moment(body: &str) -> Option<Moment> {
+    fn event(body: &str) -> Option<HookEvent> {
         let head = r#""session_id":"s1","cwd":"/p","transcript_path":"/c.jsonl","#;
-        hear(format!("{{{head}{body}}}").as_bytes()).map(|it| it.moment)
+        GEMINI.parse(format!("{{{head}{body}}}").as_bytes(), None).map(|it| it.event)
     }
 
     #[test]
-    fn moments_are_read_from_what_gemini_cli_says() {
+    fn events_are_read_from_the_messages_of_gemini_cli() {
         assert_eq!(
-            moment(
+            event(
                 r#""hook_event_name":"BeforeAgent","prompt":"<hook_context>a note</hook_context>\n\nfix it""#
             ),
-            Some(Moment::Prompt { text: "fix it".to_owned() })
+            Some(HookEvent::Prompt { text: "fix it".to_owned() })
         );
         assert_eq!(
-            moment(
+            event(
                 r#""hook_event_name":"AfterTool","tool_name":"read_file","tool_input":{"file_path":"/p/a.rs"},"tool_response":{"llmContent":"x"}"#
             ),
-            Some(Moment::Touched { paths: vec!["/p/a.rs".to_owned()] })
+            Some(HookEvent::FilesTouched { paths: vec!["/p/a.rs".to_owned()] })
         );
         assert_eq!(
-            moment(
+            event(
                 r#""hook_event_name":"AfterTool","tool_name":"run_shell_command","tool_input":{"command":"make"},"tool_response":{"llmContent":"<untrusted_context>\nOutput: boom\nExit Code: 3\n</untrusted_context>"}"#
             ),
-            Some(Moment::Failed {
+            Some(HookEvent::CallFailed {
                 tool: "shell".to_owned(),
                 command: Some("make".to_owned()),
-                answer: "boom\nExit Code: 3".to_owned(),
+                output: "boom\nExit Code: 3".to_owned(),
             })
         );
         assert_eq!(
-            moment(
+            event(
                 r#""hook_event_name":"AfterTool","tool_name":"run_shell_command","tool_input":{"command":"cat a.rs"},"tool_response":{"llmContent":"Output: fn main() {}"}"#
             ),
-            Some(Moment::Ran { command: "cat a.rs".to_owned(), answer: "fn main() {}".to_owned() })
+            Some(HookEvent::CommandEnded {
+                command: "cat a.rs".to_owned(),
+                output: "fn main() {}".to_owned()
+            })
         );
-        assert_eq!(moment(r#""hook_event_name":"SessionEnd""#), Some(Moment::End));
-        assert_eq!(moment(r#""hook_event_name":"AfterModel""#), Some(Moment::Other));
+        assert_eq!(event(r#""hook_event_name":"SessionEnd""#), Some(HookEvent::SessionEnd));
+        assert_eq!(event(r#""hook_event_name":"AfterModel""#), Some(HookEvent::Other));
     }
 
     #[test]
-    fn what_happened_is_left_to_the_hosts_own_log() {
+    fn activity_is_left_to_the_hosts_transcript() {
         let end = br#"{"hook_event_name":"SessionEnd","session_id":"s1","cwd":"/p"}"#;
-        let ids: Vec<String> =
-            events(end, None, Timestamp(7)).into_iter().map(|it| it.id).collect();
+        let message = GEMINI.parse(end, None).unwrap();
+        let events = GEMINI.events(&message, None, Timestamp(7));
+        let ids: Vec<String> = events.into_iter().map(|it| it.id).collect();
         assert_eq!(ids, ["start", "end"]);
     }
 }

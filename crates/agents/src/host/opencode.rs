@@ -1,194 +1,206 @@
-//! `OpenCode`: a plugin of ours in its folder, our server in its settings, which may hold comments.
+//! `OpenCode`: a plugin of ours in its plugin folder, our MCP server in its settings, which may
+//! contain comments.
 //!
-//! What the plugin says and wants to hear is agreed between it and us: the names are the host's, the shape
-//! is ours.
+//! The plugin calls `waylore hook`. The shape of its messages is ours; the names in them are the
+//! host's.
 
-use model::{Envelope, Event, SessionEnd, Timestamp, Tool};
+use model::{EventEnvelope, Timestamp, Tool};
 use serde_json::{Value, json};
 
-use super::servers::Format;
-use super::{Base, FilePlace, Host, SettingsFile, Setup, Speech, Unfit, servers};
-use crate::heard::{EVENT, Heard, Moment, cut};
-use crate::log::Log;
-use crate::{name, patch, spans};
+use super::mcp_servers::{self, JsonFlavor};
+use super::{FilePlace, HookProtocol, Host, HostSetup, SettingsBase, SettingsError, SettingsFile};
+use crate::event_log::{CallOutcome, EventLog};
+use crate::hook_message::{EVENT_KEY, HookEvent, HookMessage, SessionSource, truncate_text};
+use crate::{json_spans, patch, tool_names};
 
-const NAME: &str = "opencode";
+const HOST_NAME: &str = "opencode";
 
-pub(super) const HOST: Host = Host {
-    name: NAME,
+pub(super) const OPENCODE: Host = Host {
+    name: HOST_NAME,
     aliases: &[],
     title: "OpenCode",
     bases: &[
-        Base { variable: Some("XDG_CONFIG_HOME"), below: "opencode" },
-        Base { variable: None, below: ".config/opencode" },
+        SettingsBase { variable: Some("XDG_CONFIG_HOME"), below: "opencode" },
+        SettingsBase { variable: None, below: ".config/opencode" },
     ],
     files: &[
         SettingsFile {
             place: FilePlace::Folder("plugin/waylore.js"),
-            kept: "opencode-plugin",
-            with: with_plugin,
-            without: without_plugin,
+            backup_name: "opencode-plugin",
+            install: install_plugin,
+            uninstall: uninstall_plugin,
         },
         SettingsFile {
             place: FilePlace::Folder("opencode.json"),
-            kept: "opencode-mcp",
-            with: with_server,
-            without: without_server,
+            backup_name: "opencode-mcp",
+            install: install_server,
+            uninstall: uninstall_server,
         },
         SettingsFile {
             place: FilePlace::Project(".opencode/plugin/waylore.js"),
-            kept: "opencode-project-plugin",
-            with: with_plugin,
-            without: without_plugin,
+            backup_name: "opencode-project-plugin",
+            install: install_plugin,
+            uninstall: uninstall_plugin,
         },
         SettingsFile {
             place: FilePlace::Project("opencode.json"),
-            kept: "opencode-project-mcp",
-            with: with_server,
-            without: without_server,
+            backup_name: "opencode-project-mcp",
+            install: install_server,
+            uninstall: uninstall_server,
         },
     ],
-    speech: Some(Speech { hear, events, answer }),
+    hook_protocol: Some(HookProtocol { parse, events, render_answer }),
     plugin: None,
-    trust: None,
-    is_tried: true,
+    hook_trust: None,
+    is_tested: true,
 };
 
-const PLUGIN: &str = include_str!("opencode/plugin.js");
-/// Stands where the plugin names its program.
-const PROGRAM: &str = "__PROGRAM__";
-/// How every version of the plugin begins.
-const MARK: &str = "// Written by `waylore connect opencode`";
-const SERVERS: &str = "mcp";
-/// Settings as the host begins them: without the first line it would write into ours.
-const FRESH: &str = "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n";
-/// What the host says of a call that a person did not allow.
-const REJECTED: &str = "rejected permission";
+const PLUGIN_SOURCE: &str = include_str!("opencode/plugin.js");
+/// Placeholder in the plugin source for the program to run.
+const PROGRAM_PLACEHOLDER: &str = "__PROGRAM__";
+/// First line of the plugin in every version.
+const PLUGIN_HEADER: &str = "// Written by `waylore connect opencode`";
+const SERVERS_KEY: &str = "mcp";
+/// A new settings file as the host writes it: it would add the schema line itself otherwise.
+const EMPTY_SETTINGS: &str = "{\n  \"$schema\": \"https://opencode.ai/config.json\"\n}\n";
+/// Part of the host's error for a call that the user did not allow.
+const REJECTED_PHRASE: &str = "rejected permission";
 
-fn with_plugin(text: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
-    if !text.trim().is_empty() && !text.starts_with(MARK) {
-        return Err(Unfit::Odd("beginning"));
+fn install_plugin(text: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
+    // A file of this name that another program wrote must not be overwritten.
+    if !text.trim().is_empty() && !text.starts_with(PLUGIN_HEADER) {
+        return Err(SettingsError::UnexpectedShape("beginning"));
     }
-    Ok(PLUGIN.replace(PROGRAM, &json!(setup.program).to_string()))
+    Ok(PLUGIN_SOURCE.replace(PROGRAM_PLACEHOLDER, &json!(setup.program).to_string()))
 }
 
-#[expect(clippy::unnecessary_wraps, reason = "others find settings that they do not understand")]
-fn without_plugin(text: &str) -> Result<String, Unfit> {
-    Ok(if text.starts_with(MARK) { String::new() } else { text.to_owned() })
+#[expect(clippy::unnecessary_wraps, reason = "the signature of `SettingsFile::uninstall`")]
+fn uninstall_plugin(text: &str) -> Result<String, SettingsError> {
+    Ok(if text.starts_with(PLUGIN_HEADER) { String::new() } else { text.to_owned() })
 }
 
-fn with_server(settings: &str, setup: &Setup<'_>) -> Result<String, Unfit> {
+fn install_server(settings: &str, setup: &HostSetup<'_>) -> Result<String, SettingsError> {
     let server = json!({ "type": "local", "command": [setup.program, "mcp"], "enabled": true });
-    let settings = if spans::is_blank(settings) { FRESH } else { settings };
-    servers::with_in(Format::Commented, settings, SERVERS, &server)
+    let settings = if json_spans::is_blank(settings) { EMPTY_SETTINGS } else { settings };
+    mcp_servers::install(JsonFlavor::Commented, settings, SERVERS_KEY, &server)
 }
 
-fn without_server(settings: &str) -> Result<String, Unfit> {
-    servers::without_in(Format::Commented, settings, SERVERS)
+fn uninstall_server(settings: &str) -> Result<String, SettingsError> {
+    mcp_servers::uninstall(JsonFlavor::Commented, settings, SERVERS_KEY)
 }
 
-fn hear(input: &[u8]) -> Option<Heard> {
-    let value: Value = serde_json::from_slice(input).ok()?;
-    let text = |name: &str| value[name].as_str().map(str::to_owned);
-    let event = text(EVENT)?;
-    let moment = match event.as_str() {
-        "session.start" => Moment::Start { compacted: value["compacted"] == true },
-        "chat.message" => Moment::Prompt { text: cut(&text("text").unwrap_or_default()) },
-        "tool.execute.after" if has_failed(&value) => failed(&value),
-        "tool.execute.after" => touched(&value),
-        "tool.error" if !is_rejected(&value) => failed(&value),
-        "step.end" => step(&value),
-        "session.end" => Moment::End,
-        _ => Moment::Other,
+fn parse(body: Value) -> Option<HookMessage> {
+    let text = |name: &str| body[name].as_str();
+    let event_name = text(EVENT_KEY)?.to_owned();
+    let event = match event_name.as_str() {
+        "session.start" => HookEvent::SessionStart { compacted: body["compacted"] == true },
+        "chat.message" => {
+            HookEvent::Prompt { text: truncate_text(text("text").unwrap_or_default()) }
+        }
+        "tool.execute.after" if has_failed(&body) => failure_event(&body),
+        "tool.execute.after" => touch_event(&body),
+        // A call that the user did not allow is no error to look up.
+        "tool.error" if !is_rejected(&body) => failure_event(&body),
+        "step.end" => step_event(&body),
+        "session.end" => HookEvent::SessionEnd,
+        _ => HookEvent::Other,
     };
-    let (session, cwd) = (text("sessionID")?, text("directory")?);
-    // Its sessions lie in a database, which cannot be read on from where one was.
-    Some(Heard { host: Some(NAME), event, session, cwd, transcript: None, moment })
+    let (session, cwd) = (text("sessionID")?.to_owned(), text("directory")?.to_owned());
+    // The start event of a subagent carries the session id of its parent. With the database beside
+    // it, learning would read the rows of the parent.
+    let source = match text("database").filter(|_| text("parentID").is_none()) {
+        Some(path) => {
+            SessionSource::HostDatabase { path: path.to_owned(), session: session.clone() }
+        }
+        None => SessionSource::JournalOnly,
+    };
+    Some(HookMessage { host: Some(HOST_NAME), event_name, session, cwd, source, event, body })
 }
 
-fn answer(_: &Heard, text: &str) -> String {
+fn render_answer(_: &HookMessage, text: &str) -> String {
     json!({ "additionalContext": text }).to_string()
 }
 
-fn has_failed(value: &Value) -> bool {
-    value["exit"].as_i64().is_some_and(|it| it != 0)
+fn has_failed(body: &Value) -> bool {
+    body["exit"].as_i64().is_some_and(|it| it != 0)
 }
 
-fn is_rejected(value: &Value) -> bool {
-    value["output"].as_str().is_some_and(|it| it.contains(REJECTED))
+fn is_rejected(body: &Value) -> bool {
+    body["output"].as_str().is_some_and(|it| it.contains(REJECTED_PHRASE))
 }
 
-fn touched(value: &Value) -> Moment {
-    let paths = files(&tool(value), &value["args"]);
-    if paths.is_empty() { Moment::Other } else { Moment::Touched { paths } }
+fn touch_event(body: &Value) -> HookEvent {
+    let paths = touched_files(&called_tool(body), &body["args"]);
+    if paths.is_empty() { HookEvent::Other } else { HookEvent::FilesTouched { paths } }
 }
 
-fn step(value: &Value) -> Moment {
+fn step_event(body: &Value) -> HookEvent {
     let (mut paths, mut searches, mut commands) = (Vec::new(), Vec::new(), Vec::new());
-    for call in value["calls"].as_array().into_iter().flatten() {
-        let (tool, args) = (tool(call), &call["args"]);
-        paths.extend(files(&tool, args));
-        searches.extend(args["pattern"].as_str().filter(|_| tool == Tool::Search).map(cut));
-        commands.extend(args["command"].as_str().filter(|_| tool == Tool::Shell).map(cut));
+    for call in body["calls"].as_array().into_iter().flatten() {
+        let (tool, args) = (called_tool(call), &call["args"]);
+        let text = |name: &str| args[name].as_str().map(truncate_text);
+        paths.extend(touched_files(&tool, args));
+        searches.extend(text("pattern").filter(|_| tool == Tool::Search));
+        commands.extend(text("command").filter(|_| tool == Tool::Shell));
     }
-    Moment::Step { paths, searches, commands, refused: None }
+    HookEvent::StepEnded { paths, searches, commands, refused: None }
 }
 
-fn tool(value: &Value) -> Tool {
-    name::tool(value["tool"].as_str().unwrap_or_default())
+fn called_tool(call: &Value) -> Tool {
+    tool_names::tool_by_name(call["tool"].as_str().unwrap_or_default())
 }
 
-/// The files that a tool went over.
-fn files(tool: &Tool, args: &Value) -> Vec<String> {
+/// Files that a call read or changed.
+fn touched_files(tool: &Tool, args: &Value) -> Vec<String> {
     if !matches!(tool, Tool::Read | Tool::Edit | Tool::Write) {
         return Vec::new();
     }
-    let patched = args["patchText"].as_str().map(patch::files).unwrap_or_default();
+    let patched = args["patchText"].as_str().map(patch::patched_files).unwrap_or_default();
     args["filePath"].as_str().map(str::to_owned).into_iter().chain(patched).collect()
 }
 
-fn failed(value: &Value) -> Moment {
-    Moment::Failed {
-        tool: tool(value).slug().into_owned(),
-        command: value["args"]["command"].as_str().map(str::to_owned),
-        answer: cut(value["output"].as_str().unwrap_or_default()),
+fn failure_event(body: &Value) -> HookEvent {
+    HookEvent::CallFailed {
+        tool: called_tool(body).slug().into_owned(),
+        command: body["args"]["command"].as_str().map(str::to_owned),
+        output: truncate_text(body["output"].as_str().unwrap_or_default()),
     }
 }
 
-/// Under the ids that the rows of the host's database have, so that both together count once.
-fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
-    let Ok(value) = serde_json::from_slice::<Value>(input) else { return Vec::new() };
-    let text = |name: &str| value[name].as_str();
-    let (Some(event), Some(session), Some(cwd)) =
-        (text(EVENT), text("sessionID"), text("directory"))
-    else {
-        return Vec::new();
+/// Events under the ids that the rows of the host's database have, so that an event read from both
+/// counts once.
+fn events(message: &HookMessage, project: Option<&str>, at: Timestamp) -> Vec<EventEnvelope> {
+    let body = &message.body;
+    let text = |name: &str| body[name].as_str();
+    let mut log = EventLog::new(HOST_NAME, project.map(str::to_owned), String::new());
+    log.set_time(Some(at));
+    log.transcript = message.source.path().map(str::to_owned);
+    // A subagent is a session of its own here; its parent takes the place of the host's session.
+    let (main_session, subagent) = match text("parentID") {
+        Some(parent) => (parent, Some(message.session.as_str())),
+        None => (message.session.as_str(), None),
     };
-    let mut log = Log::new("opencode", project.map(str::to_owned), String::new());
-    log.at(Some(at));
-    let parent = text("parentID");
-    if parent.is_none() {
-        log.transcript = text("database").map(str::to_owned);
-    }
-    log.start(parent.or(Some(session)), parent.map(|_| session), cwd);
-    match event {
+    log.start_session(Some(main_session), subagent, &message.cwd);
+    match message.event_name.as_str() {
         "chat.message" => {
-            log.hear(text("partID").unwrap_or_default(), text("text").unwrap_or_default(), false);
+            let id = text("partID").unwrap_or_default();
+            log.push_user_message(id, text("text").unwrap_or_default());
         }
-        "tool.execute.after" => done(&mut log, &value, !has_failed(&value)),
-        "tool.error" => done(&mut log, &value, false),
-        "session.end" => {
-            log.push("end", Event::SessionEnd(SessionEnd { outcome: None, steps: None }));
+        "tool.execute.after" if !has_failed(body) => push_result(&mut log, body, CallOutcome::Ok),
+        "tool.execute.after" | "tool.error" if is_rejected(body) => {
+            push_result(&mut log, body, CallOutcome::Rejected);
         }
+        "tool.execute.after" | "tool.error" => push_result(&mut log, body, CallOutcome::Failed),
+        "session.end" => log.push_session_end(),
         _ => {}
     }
     log.acc
 }
 
-fn done(log: &mut Log, value: &Value, ok: bool) {
-    let Some(id) = value["callID"].as_str() else { return };
-    log.call(id, value["tool"].as_str().unwrap_or_default(), &value["args"]);
-    log.answer(id, ok, is_rejected(value), value["output"].as_str().unwrap_or_default());
+fn push_result(log: &mut EventLog, body: &Value, outcome: CallOutcome) {
+    let Some(id) = body["callID"].as_str() else { return };
+    log.push_call(id, body["tool"].as_str().unwrap_or_default(), &body["args"]);
+    log.push_result(id, outcome, body["output"].as_str().unwrap_or_default());
 }
 
 #[cfg(test)]
@@ -198,21 +210,21 @@ mod tests {
 
     fn check(body: &str, expect: Expect) {
         let input = format!(r#"{{"sessionID":"ses_1","directory":"/p",{body}}}"#);
-        let heard = hear(input.as_bytes()).unwrap();
-        let line = |it: &Envelope| {
-            format!("{} {}\n", it.id, it.line().split_once("\"event\":").unwrap().1)
+        let message = OPENCODE.parse(input.as_bytes(), None).unwrap();
+        let line = |it: &EventEnvelope| {
+            format!("{} {}\n", it.id, it.to_line().split_once("\"event\":").unwrap().1)
         };
-        let events = events(input.as_bytes(), Some("/p"), Timestamp(7));
+        let events = OPENCODE.events(&message, Some("/p"), Timestamp(7));
         let lines: String = events.iter().skip(1).map(line).collect();
-        expect.assert_eq(&format!("{:?}\n{lines}", heard.moment));
+        expect.assert_eq(&format!("{:?}\n{lines}", message.event));
     }
 
     #[test]
-    fn moments_are_read_from_what_the_plugin_says() {
+    fn events_are_read_from_the_messages_of_the_plugin() {
         check(
             r#""hook_event_name":"session.start","compacted":true"#,
             expect![[r"
-                Start { compacted: true }
+                SessionStart { compacted: true }
             "]],
         );
         check(
@@ -225,7 +237,7 @@ mod tests {
         check(
             r#""hook_event_name":"tool.execute.after","callID":"c1","tool":"read","args":{"filePath":"/p/a.rs"},"output":"fn a() {}""#,
             expect![[r#"
-                Touched { paths: ["/p/a.rs"] }
+                FilesTouched { paths: ["/p/a.rs"] }
                 c1 "tool_call","call_id":"c1","tool":"read","args":{"paths":["a.rs"]}}
                 c1! "tool_result","call_id":"c1","tool":"read","ok":true,"size":9,"excerpt":"fn a() {}"}
             "#]],
@@ -233,7 +245,7 @@ mod tests {
         check(
             r#""hook_event_name":"tool.execute.after","callID":"c2","tool":"bash","args":{"command":"make"},"output":"boom","exit":2"#,
             expect![[r#"
-                Failed { tool: "shell", command: Some("make"), answer: "boom" }
+                CallFailed { tool: "shell", command: Some("make"), output: "boom" }
                 c2 "tool_call","call_id":"c2","tool":"shell","args":{"command":"make"}}
                 c2! "tool_result","call_id":"c2","tool":"shell","ok":false,"size":4,"excerpt":"boom"}
             "#]],
@@ -241,17 +253,17 @@ mod tests {
     }
 
     #[test]
-    fn a_step_is_all_that_it_called() {
+    fn a_step_lists_all_of_its_calls() {
         check(
             r#""hook_event_name":"step.end","calls":[{"tool":"read","args":{"filePath":"/p/a.rs"}},{"tool":"grep","args":{"pattern":"total"}},{"tool":"bash","args":{"command":"make"}},{"tool":"other"}]"#,
             expect![[r#"
-                Step { paths: ["/p/a.rs"], searches: ["total"], commands: ["make"], refused: None }
+                StepEnded { paths: ["/p/a.rs"], searches: ["total"], commands: ["make"], refused: None }
             "#]],
         );
     }
 
     #[test]
-    fn what_a_person_did_not_allow_is_no_failure_to_speak_of() {
+    fn a_rejected_call_is_no_failure_to_look_up() {
         let rejected = r#""hook_event_name":"tool.error","callID":"c3","tool":"bash","output":"The user rejected permission to use this""#;
         check(
             rejected,
@@ -264,29 +276,33 @@ mod tests {
     }
 
     #[test]
-    fn a_subagent_is_the_session_that_its_rows_are() {
+    fn a_subagent_has_the_session_id_of_its_rows() {
         let input = r#"{"hook_event_name":"session.start","sessionID":"ses_2","parentID":"ses_1","directory":"/p","database":"/d.db"}"#;
-        let first = &events(input.as_bytes(), None, Timestamp(7))[0];
-        let row = crate::SessionRow {
+        let message = OPENCODE.parse(input.as_bytes(), None).unwrap();
+        let first = &OPENCODE.events(&message, None, Timestamp(7))[0];
+        let row = crate::OpenCodeSession {
             id: "ses_2".to_owned(),
             directory: "/p".to_owned(),
             parent: Some("ses_1".to_owned()),
             created: Timestamp(7),
         };
         let mut rows = Vec::new();
-        crate::RowReader::new(None, &row).finish(&mut rows);
+        crate::OpenCodeReader::new(None, &row).finish(&mut rows);
         assert_eq!(first.session, rows[0].session);
-        assert!(!first.line().contains("d.db"), "the rows under that id are those of another");
+        assert!(!first.to_line().contains("d.db"), "the rows under that id are the parent's");
     }
 
     #[test]
-    fn a_plugin_of_somebody_else_stays() {
-        let setup = Setup { program: "/my \"tools\"/waylore", version: None };
-        let ours = with_plugin("", &setup).unwrap();
-        assert!(ours.starts_with(MARK) && ours.contains(r#"PROGRAM = "/my \"tools\"/waylore""#));
-        assert_eq!(with_plugin(&ours, &setup).unwrap(), ours);
-        assert_eq!(without_plugin(&ours).unwrap(), "");
-        assert!(with_plugin("export const Mine = 1", &setup).is_err());
-        assert_eq!(without_plugin("export const Mine = 1").unwrap(), "export const Mine = 1");
+    fn a_plugin_of_another_program_stays() {
+        let setup = HostSetup { program: "/my \"tools\"/waylore", version: None };
+        let ours = install_plugin("", &setup).unwrap();
+        assert!(
+            ours.starts_with(PLUGIN_HEADER)
+                && ours.contains(r#"PROGRAM = "/my \"tools\"/waylore""#)
+        );
+        assert_eq!(install_plugin(&ours, &setup).unwrap(), ours);
+        assert_eq!(uninstall_plugin(&ours).unwrap(), "");
+        assert!(install_plugin("export const Mine = 1", &setup).is_err());
+        assert_eq!(uninstall_plugin("export const Mine = 1").unwrap(), "export const Mine = 1");
     }
 }

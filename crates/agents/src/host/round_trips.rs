@@ -1,11 +1,13 @@
-//! In and out again, for every file of every host: what was there is there afterwards, byte for byte.
+//! Installing and uninstalling in every settings file of every host restores the file byte for
+//! byte.
 
+use super::mcp_servers::JsonFlavor;
 use super::*;
 
 const PROGRAMS: &[&str] = &["/usr/bin/waylore", "/opt/my \"tools\"/waylore", "waylore"];
 
-/// Settings as people and programs write them, with entries of others in every list we write into.
-const THEIRS: &[&str] = &[
+/// Settings in common layouts, with entries of other programs in every list that we write into.
+const EXISTING_SETTINGS: &[&str] = &[
     "{}\n",
     "{\n  \"theme\": \"dark\"\n}\n",
     "{\n  \"mcpServers\": {\n    \"db\": { \"command\": \"db\", \"args\": [\"mcp\"] }\n  },\n  \"hooks\": {\n    \"Stop\": [{ \"hooks\": [{ \"type\": \"command\", \"command\": \"say done\" }] }]\n  }\n}\n",
@@ -15,8 +17,8 @@ const THEIRS: &[&str] = &[
     "model = \"gpt-5\" # mine\n\n[mcp_servers.db]\ncommand = \"db\"\nargs = [\"mcp\"]\n\n[projects.\"/p\"]\ntrust_level = \"trusted\"\n",
 ];
 
-/// What no host could read, and what it could read but we do not know.
-const BROKEN: &[&str] = &[
+/// Settings that do not parse, or hold another type where we write into.
+const BROKEN_SETTINGS: &[&str] = &[
     "{",
     "[1, 2]",
     "{\"mcpServers\": [], \"hooks\": [], \"mcp\": 7, \"context_servers\": \"x\"}",
@@ -25,7 +27,7 @@ const BROKEN: &[&str] = &[
     "mcp_servers = 7",
 ];
 
-fn each(mut check: impl FnMut(&Host, &SettingsFile)) {
+fn for_each_file(mut check: impl FnMut(&Host, &SettingsFile)) {
     for host in HOSTS {
         for file in host.files {
             check(host, file);
@@ -33,133 +35,153 @@ fn each(mut check: impl FnMut(&Host, &SettingsFile)) {
     }
 }
 
-/// In, in again, elsewhere, and out; whether the file takes such a text at all.
-fn goes_round(host: &Host, file: &SettingsFile, before: &str) -> bool {
+/// Installs twice, installs another path, and uninstalls. Returns whether the file accepts this
+/// text.
+fn round_trips(host: &Host, file: &SettingsFile, before: &str) -> bool {
     let what = format!("{} {:?}", host.name, file.place);
     let mut text = before.to_owned();
     for program in PROGRAMS {
-        let setup = Setup { program, version: None };
-        let Ok(with) = (file.with)(&text, &setup) else { return false };
+        let setup = HostSetup { program, version: None };
+        let Ok(with) = (file.install)(&text, &setup) else { return false };
         assert_ne!(with, before, "{what}");
-        assert_eq!((file.with)(&with, &setup).as_ref(), Ok(&with), "{what}: twice is once");
-        assert_eq!((file.without)(&with).as_deref(), Ok(before), "{what}: out again, of {with}");
+        assert_eq!((file.install)(&with, &setup).as_ref(), Ok(&with), "{what}: installing twice");
+        assert_eq!(
+            (file.uninstall)(&with).as_deref(),
+            Ok(before),
+            "{what}: uninstalled from {with}"
+        );
         text = with;
     }
     true
 }
 
 #[test]
-fn whatever_was_there_is_there_afterwards() {
-    each(|host, file| {
-        let n_taken = THEIRS.iter().filter(|it| goes_round(host, file, it)).count();
-        let is_own =
-            (file.without)(&(file.with)("", &Setup { program: "waylore", version: None }).unwrap())
-                .is_ok_and(|it| it.is_empty());
-        assert!(n_taken >= 2 || is_own, "{} {:?}: {n_taken}", host.name, file.place);
+fn existing_settings_are_restored() {
+    for_each_file(|host, file| {
+        let n_accepted = EXISTING_SETTINGS.iter().filter(|it| round_trips(host, file, it)).count();
+        let is_own = (file.uninstall)(
+            &(file.install)("", &HostSetup { program: "waylore", version: None }).unwrap(),
+        )
+        .is_ok_and(|it| it.is_empty());
+        assert!(n_accepted >= 2 || is_own, "{} {:?}: {n_accepted}", host.name, file.place);
     });
 }
 
 #[test]
-fn what_cannot_be_understood_is_refused() {
-    each(|host, file| {
-        for broken in BROKEN {
-            let res = (file.with)(broken, &Setup { program: "waylore", version: None });
-            assert!(res.is_err(), "{} {:?}: {broken} became {res:?}", host.name, file.place);
+fn broken_settings_are_refused() {
+    for_each_file(|host, file| {
+        for broken in BROKEN_SETTINGS {
+            let installed =
+                (file.install)(broken, &HostSetup { program: "waylore", version: None });
+            assert!(
+                installed.is_err(),
+                "{} {:?}: {broken} became {installed:?}",
+                host.name,
+                file.place
+            );
         }
     });
 }
 
 #[test]
-fn a_server_of_somebody_else_with_our_name_stays_theirs() {
-    let theirs = r#"{"mcpServers":{"waylore":{"command":"/usr/bin/other"}},"mcp":{"waylore":{"command":["other"]}},"context_servers":{"waylore":{"command":"other","args":["mcp"]}}}"#;
-    each(|host, file| {
-        let refused = (file.with)(theirs, &Setup { program: "waylore", version: None });
+fn a_server_of_another_program_with_our_name_stays() {
+    let other = r#"{"mcpServers":{"waylore":{"command":"/usr/bin/other"}},"mcp":{"waylore":{"command":["other"]}},"context_servers":{"waylore":{"command":"other","args":["mcp"]}}}"#;
+    for_each_file(|host, file| {
+        let refused = (file.install)(other, &HostSetup { program: "waylore", version: None });
         if let Ok(with) = &refused {
             assert!(with.contains("/usr/bin/other"), "{} {:?}: {with}", host.name, file.place);
         }
-        if let Ok(without) = (file.without)(theirs) {
-            assert_eq!(without, theirs, "{} {:?}", host.name, file.place);
+        if let Ok(without) = (file.uninstall)(other) {
+            assert_eq!(without, other, "{} {:?}", host.name, file.place);
         }
     });
 }
 
-/// Choices that repeat.
-struct Dice(u64);
+/// Linear congruential generator with Knuth's MMIX constants, so that a seed repeats a case.
+struct SeededRng(u64);
 
-impl Dice {
+impl SeededRng {
     fn below(&mut self, limit: u64) -> u64 {
         self.0 =
             self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 
-    fn of<'a>(&mut self, all: &[&'a str]) -> &'a str {
+    fn choose<'a>(&mut self, all: &[&'a str]) -> &'a str {
         all[usize::try_from(self.below(all.len() as u64)).unwrap_or(0)]
     }
 }
 
-/// What stands between two things.
-fn gap(dice: &mut Dice, commented: bool) -> &'static str {
-    const PLAIN: &[&str] = &["", " ", "\n", "\n  ", "\r\n\t", "\n\n    "];
-    const ALL: &[&str] = &["", " ", "\n  ", "\n  // , }\n  ", " /* { \" */ ", "\n"];
-    dice.of(if commented { ALL } else { PLAIN })
+/// Blanks between two tokens; in commented JSON also comments.
+fn random_gap(rng: &mut SeededRng, flavor: JsonFlavor) -> &'static str {
+    const BLANKS: &[&str] = &["", " ", "\n", "\n  ", "\r\n\t", "\n\n    "];
+    const COMMENTS: &[&str] = &["", " ", "\n  ", "\n  // , }\n  ", " /* { \" */ ", "\n"];
+    rng.choose(match flavor {
+        JsonFlavor::Strict => BLANKS,
+        JsonFlavor::Commented => COMMENTS,
+    })
 }
 
-fn value(acc: &mut String, dice: &mut Dice, depth: u64, commented: bool) {
-    match dice.below(if depth == 0 { 3 } else { 5 }) {
-        0 => acc.push_str(dice.of(&["1", "-2.5e3", "true", "null"])),
-        1 | 2 => acc.push_str(dice.of(&[r#""""#, r#""a\"b""#, r#""// é""#, r#""\\""#, r#""{,]""#])),
-        3 => list(acc, dice, depth, commented, ('[', ']'), &[]),
-        _ => list(acc, dice, depth, commented, ('{', '}'), &["a", "b,", "c\\\"}"]),
+fn push_value(acc: &mut String, rng: &mut SeededRng, depth: u64, flavor: JsonFlavor) {
+    match rng.below(if depth == 0 { 3 } else { 5 }) {
+        0 => acc.push_str(rng.choose(&["1", "-2.5e3", "true", "null"])),
+        1 | 2 => {
+            acc.push_str(rng.choose(&[r#""""#, r#""a\"b""#, r#""// é""#, r#""\\""#, r#""{,]""#]))
+        }
+        3 => push_list(acc, rng, depth, flavor, ('[', ']'), &[]),
+        _ => push_list(acc, rng, depth, flavor, ('{', '}'), &["a", "b,", "c\\\"}"]),
     }
 }
 
-fn list(
+fn push_list(
     acc: &mut String,
-    dice: &mut Dice,
+    rng: &mut SeededRng,
     depth: u64,
-    commented: bool,
+    flavor: JsonFlavor,
     (open, close): (char, char),
     names: &[&str],
 ) {
     acc.push(open);
-    let n = if names.is_empty() { dice.below(3) } else { 1 + dice.below(names.len() as u64) };
+    let n = if names.is_empty() { rng.below(3) } else { 1 + rng.below(names.len() as u64) };
     for nth in 0..n {
-        acc.push_str(gap(dice, commented));
+        acc.push_str(random_gap(rng, flavor));
         if let Some(name) = names.get(usize::try_from(nth).unwrap_or(0)) {
-            let (before, behind) = (dice.of(&["", " "]), dice.of(&["", " "]));
+            let (before, behind) = (rng.choose(&["", " "]), rng.choose(&["", " "]));
             acc.push_str(&["\"", name, "\"", before, ":", behind].concat());
         }
-        value(acc, dice, depth.saturating_sub(1), commented);
-        acc.push_str(gap(dice, commented));
-        if nth + 1 < n || (commented && dice.below(4) == 0) {
+        push_value(acc, rng, depth.saturating_sub(1), flavor);
+        acc.push_str(random_gap(rng, flavor));
+        if nth + 1 < n || (flavor == JsonFlavor::Commented && rng.below(4) == 0) {
             acc.push(',');
         }
     }
-    acc.push_str(gap(dice, commented));
+    acc.push_str(random_gap(rng, flavor));
     acc.push(close);
 }
 
 #[test]
-fn any_settings_keep_their_meaning_and_their_comments() {
-    let mut n_taken = 0;
+fn random_settings_keep_their_values_and_comments() {
+    let mut n_accepted = 0;
     for seed in 0..400 {
-        let mut dice = Dice(seed);
-        let commented = seed % 2 == 0;
+        let mut rng = SeededRng(seed);
+        let flavor = if seed % 2 == 0 { JsonFlavor::Commented } else { JsonFlavor::Strict };
         let mut before = String::new();
         let names = ["z", "mcpServers", "mcp", "context_servers", "y"];
-        list(&mut before, &mut dice, 3, commented, ('{', '}'), &names);
-        each(|host, file| {
-            let Ok(with) = (file.with)(&before, &Setup { program: "waylore", version: None })
+        push_list(&mut before, &mut rng, 3, flavor, ('{', '}'), &names);
+        for_each_file(|host, file| {
+            let Ok(with) =
+                (file.install)(&before, &HostSetup { program: "waylore", version: None })
             else {
                 return;
             };
-            n_taken += 1;
+            n_accepted += 1;
             let what =
                 format!("seed {seed}, {} {:?}:\n{before}\n--\n{with}", host.name, file.place);
-            let parsed = |text: &str| serde_json::from_str::<Value>(&crate::spans::strict(text));
+            let parsed = |text: &str| {
+                serde_json::from_str::<Value>(&crate::json_spans::to_strict_json(text))
+            };
             if let Ok(was) = parsed(&before) {
-                let after = (file.without)(&with).expect(&what);
+                let after = (file.uninstall)(&with).expect(&what);
                 assert_eq!(parsed(&after).ok(), Some(was), "{what}\n--\n{after}");
                 let n_comments =
                     |it: &str| it.matches("// , }").count() + it.matches("/* {").count();
@@ -167,5 +189,5 @@ fn any_settings_keep_their_meaning_and_their_comments() {
             }
         });
     }
-    assert!(n_taken > 1_000, "most are taken: {n_taken}");
+    assert!(n_accepted > 1_000, "most are accepted: {n_accepted}");
 }

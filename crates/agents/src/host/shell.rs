@@ -1,7 +1,7 @@
-//! A line for a shell, in which a program may lie anywhere; and its words again.
+//! Quoting for shell commands in settings: a program may be installed under any path.
 
-/// A word as a shell takes it for one.
-pub(super) fn quoted(word: &str) -> String {
+/// Quotes a word for a POSIX shell where that is needed.
+pub(super) fn quote_word(word: &str) -> String {
     let is_plain = |it: char| it.is_ascii_alphanumeric() || "/._-+:\\".contains(it);
     if word.chars().all(is_plain) {
         word.to_owned()
@@ -10,11 +10,13 @@ pub(super) fn quoted(word: &str) -> String {
     }
 }
 
-/// The words of a line. Of what a shell knows, only quotes.
-pub(super) fn words(line: &str) -> Vec<String> {
+/// Splits a command into words. Understands quotes and the escape that [`quote_word`] writes,
+/// nothing else of a shell.
+pub(super) fn split_words(line: &str) -> Vec<String> {
     let mut acc = Vec::new();
     let (mut word, mut quote, mut rest) = (None::<String>, None, line);
     while let Some(next) = rest.chars().next() {
+        // A single quote inside single quotes is written as `'\''`.
         let is_escaped = quote.is_none() && rest.starts_with("\\'");
         rest = &rest[if is_escaped { 2 } else { next.len_utf8() }..];
         match quote {
@@ -37,12 +39,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_program_is_found_again_wherever_it_lies() {
+    fn a_quoted_program_is_split_back() {
         for program in ["/bin/waylore", "/my tools/waylore", "/o'neil's $HOME/waylore", "C:\\a\\b"]
         {
-            let line = format!("{} hook codex", quoted(program));
-            assert_eq!(words(&line), [program, "hook", "codex"], "{line}");
+            let line = format!("{} hook codex", quote_word(program));
+            assert_eq!(split_words(&line), [program, "hook", "codex"], "{line}");
         }
-        assert_eq!(words("  \"a b\"c '' "), ["a bc", ""]);
+        assert_eq!(split_words("  \"a b\"c '' "), ["a bc", ""]);
     }
 }

@@ -1,9 +1,11 @@
-//! What holds for every host, by going through the table.
+//! Properties that hold for every row of the host table.
 
 use super::*;
+use crate::hook_message::tests::N_PARSES;
 
-const SETUP: Setup<'_> = Setup { program: "/opt/my tools/waylore", version: None };
-const RUBBISH: &[&str] = &[
+const SETUP: HostSetup<'_> = HostSetup { program: "/opt/my tools/waylore", version: None };
+/// Inputs that are no message of any host.
+const INVALID_MESSAGES: &[&str] = &[
     "",
     "{",
     "[]",
@@ -16,79 +18,138 @@ const RUBBISH: &[&str] = &[
 ];
 
 #[test]
-fn no_name_stands_twice() {
+fn names_are_unique() {
     let names = |it: &Host| [&[it.name], it.aliases].concat();
     let all: Vec<&str> = HOSTS.iter().flat_map(names).collect();
     for (i, name) in all.iter().enumerate() {
         assert!(!all[..i].contains(name), "{name}");
-        assert!(host(name).is_some());
+        assert!(find_host(name).is_some());
     }
-    let kept: Vec<&str> = HOSTS.iter().flat_map(|it| it.files).map(|it| it.kept).collect();
-    for (i, name) in kept.iter().enumerate() {
-        assert!(!kept[..i].contains(name), "{name}");
+    let backups: Vec<&str> =
+        HOSTS.iter().flat_map(|it| it.files).map(|it| it.backup_name).collect();
+    for (i, name) in backups.iter().enumerate() {
+        assert!(!backups[..i].contains(name), "{name}");
     }
 }
 
 #[test]
-fn ours_comes_in_once_and_goes_out_without_a_trace() {
+fn installing_is_idempotent_and_uninstalling_leaves_no_trace() {
     for host in HOSTS {
         for file in host.files {
-            let with = (file.with)("", &SETUP).unwrap();
+            let with = (file.install)("", &SETUP).unwrap();
             assert!(with.contains("waylore"), "{}: {with}", host.name);
-            assert_eq!((file.with)(&with, &SETUP).unwrap(), with, "{}: once", host.name);
-            let without = (file.without)(&with).unwrap();
+            assert_eq!((file.install)(&with, &SETUP).unwrap(), with, "{}: once", host.name);
+            let without = (file.uninstall)(&with).unwrap();
             assert!(!without.contains("waylore"), "{}: {without}", host.name);
-            assert_eq!((file.without)(&without).unwrap(), without, "{}", host.name);
+            assert_eq!((file.uninstall)(&without).unwrap(), without, "{}", host.name);
             let moved =
-                (file.with)(&with, &Setup { program: "/bin/waylore", version: None }).unwrap();
+                (file.install)(&with, &HostSetup { program: "/bin/waylore", version: None })
+                    .unwrap();
             assert!(!moved.contains(SETUP.program), "{}: {moved}", host.name);
         }
     }
 }
 
 #[test]
-fn what_is_no_message_says_nothing() {
+fn invalid_messages_are_rejected() {
     for host in HOSTS {
-        for rubbish in RUBBISH {
-            assert_eq!(host.hear(rubbish.as_bytes()), None, "{} {rubbish}", host.name);
-            let events = host.events(rubbish.as_bytes(), None, Timestamp(7));
-            assert!(events.is_empty(), "{} {rubbish}", host.name);
+        for input in INVALID_MESSAGES {
+            assert_eq!(host.parse(input.as_bytes(), None), None, "{} {input}", host.name);
         }
     }
 }
 
+/// A message of each event, with the fields of all hosts side by side.
+fn sample_messages() -> Vec<String> {
+    const EVENTS: &[&str] = &[
+        "SessionStart",
+        "UserPromptSubmit",
+        "PostToolUse",
+        "PostToolUseFailure",
+        "PostToolBatch",
+        "SessionEnd",
+        "BeforeAgent",
+        "AfterTool",
+        "sessionStart",
+        "userPromptSubmitted",
+        "postToolUse",
+        "sessionEnd",
+        "session.start",
+        "chat.message",
+        "tool.execute.after",
+        "step.end",
+        "session.end",
+    ];
+    let message = |event: &&str| {
+        serde_json::json!({
+            "hook_event_name": event,
+            "session_id": "s", "sessionId": "s", "sessionID": "s",
+            "cwd": "/p", "directory": "/p",
+            "prompt": "fix it", "text": "fix it", "partID": "prt_1",
+            "tool_name": "Bash", "toolName": "bash", "tool": "bash",
+            "tool_use_id": "t1", "callID": "t1",
+            "tool_input": { "command": "make" }, "toolArgs": { "command": "make" },
+            "args": { "command": "make" },
+            "tool_response": { "llmContent": "Output: boom\nExit Code: 3" }, "output": "boom",
+            "tool_calls": [{ "tool_name": "Read", "tool_use_id": "t2", "tool_input": { "file_path": "/p/a" } }],
+            "calls": [{ "tool": "read", "args": { "filePath": "/p/a" } }],
+        })
+        .to_string()
+    };
+    EVENTS.iter().map(message).collect()
+}
+
+/// Covers everything a process does with a message: the event, the journal, the answer, the request
+/// to the daemon and the recognition of repetitions.
 #[test]
-fn a_folder_that_the_environment_names_comes_before_the_home() {
-    let claude = host("claude-code").unwrap();
-    let home = Path::new("/home/user");
-    let at = |text: &str| Some((PathBuf::from(text), PathBuf::from(text)));
-    assert_eq!(claude.folder(Some(home), |_| Some(PathBuf::from("/own"))), at("/own"));
-    let of_home = (home.to_owned(), home.join(".claude"));
-    assert_eq!(claude.folder(Some(home), |_| None), Some(of_home));
-    assert_eq!(claude.folder(None, |_| None), None);
+fn a_message_is_parsed_once_whatever_is_done_with_it() {
+    for host in HOSTS.iter().filter(|it| it.hook_protocol.is_some()) {
+        let mut n_events = 0;
+        for input in sample_messages() {
+            let before = N_PARSES.get();
+            let message = host.parse(input.as_bytes(), Some("SessionStart")).unwrap();
+            n_events += host.events(&message, Some("/p"), Timestamp(7)).len();
+            assert!(!host.render_answer(&message, "a note").is_empty());
+            assert_eq!(message.body()["cwd"], "/p");
+            assert_eq!(message.content_hash(), message.clone().content_hash());
+            assert_eq!(N_PARSES.get() - before, 1, "{}: {input}", host.name);
+        }
+        assert!(n_events > sample_messages().len(), "{}: more than session starts", host.name);
+    }
 }
 
 #[test]
-fn a_program_is_ours_by_its_name_wherever_it_lies() {
+fn a_folder_from_the_environment_takes_precedence_over_home() {
+    let claude = find_host("claude-code").unwrap();
+    let home = Path::new("/home/user");
+    let at = |text: &str| Some((PathBuf::from(text), PathBuf::from(text)));
+    assert_eq!(claude.settings_folder(Some(home), |_| Some(PathBuf::from("/own"))), at("/own"));
+    let of_home = (home.to_owned(), home.join(".claude"));
+    assert_eq!(claude.settings_folder(Some(home), |_| None), Some(of_home));
+    assert_eq!(claude.settings_folder(None, |_| None), None);
+}
+
+#[test]
+fn our_program_is_recognised_by_its_name_in_any_folder() {
     for ours in ["waylore", "/opt/my tools/waylore", "C:\\x\\waylore.exe", "/x/waylore-0.2.1"] {
-        assert!(is_our_name(ours), "{ours}");
+        assert!(is_waylore_program(ours), "{ours}");
     }
     for other in ["", "way", "/x/waylores", "/waylore/other", "my-waylore"] {
-        assert!(!is_our_name(other), "{other}");
+        assert!(!is_waylore_program(other), "{other}");
     }
     for host in HOSTS {
         for file in host.files {
-            let setup = Setup { program: "/x/waylore-0.2", version: None };
-            let with = (file.with)("", &setup).unwrap();
-            let left = (file.without)(&with).unwrap();
+            let setup = HostSetup { program: "/x/waylore-0.2", version: None };
+            let with = (file.install)("", &setup).unwrap();
+            let left = (file.uninstall)(&with).unwrap();
             assert!(!left.contains("waylore"), "{}: {left}", host.name);
         }
     }
 }
 
 #[test]
-fn a_version_is_read_from_what_a_program_says() {
-    for (said, version) in [
+fn a_version_is_found_in_the_output_of_a_program() {
+    for (output, version) in [
         ("2.1.325 (Claude Code)\n", Some((2, 1, 325))),
         ("v1.0.2-beta.3", Some((1, 0, 2))),
         ("tool 0.166.0", Some((0, 166, 0))),
@@ -97,6 +158,6 @@ fn a_version_is_read_from_what_a_program_says() {
         ("", None),
         ("99999999999.1.1", None),
     ] {
-        assert_eq!(read_version(said), version, "{said}");
+        assert_eq!(parse_version(output), version, "{output}");
     }
 }

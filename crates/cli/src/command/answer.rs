@@ -1,138 +1,155 @@
-//! What `search`, `ask` and `context` share: how one asks, and how an answer explains itself.
+//! Shared by `search`, `ask` and `context`: query options and explanations of results.
 
-use engine::{Answer, Filter, Hit, Path, Purpose, Question, Reach, Stage, Verdict, Without};
+use engine::{
+    DisabledStages, MemoryFilter, NotebookScope, RankingStage, RelevanceVerdict, RetrievalPath,
+    SearchHit, SearchPurpose, SearchQuery, SearchResults,
+};
 use model::Phase;
 
-use super::Session;
-use crate::output::DIM;
+use super::CommandSession;
+use crate::output::DIM_STYLE;
 
-/// How one asks.
+/// Query options.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskingArgs {
-    /// What you are doing: define, implement, validate, refine, explore, reflect
+    /// Phase of work: define, implement, validate, refine, explore, reflect
     #[arg(long, value_name = "PHASE")]
     pub(crate) phase: Option<String>,
-    /// Show every factor of every place, and what was passed over
+    /// Show all factors of all hits, and excluded memories with their reasons
     #[arg(long)]
     pub(crate) explain: bool,
-    #[arg(long, value_name = "STAGE", value_delimiter = ',', help = stages())]
+    #[arg(long, value_name = "STAGE", value_delimiter = ',', help = stage_names())]
     without: Vec<String>,
 }
 
 impl AskingArgs {
-    /// Whether everything is as usual.
+    /// True if no option was given.
     pub(crate) fn is_plain(&self) -> bool {
         self.phase.is_none() && self.without.is_empty()
     }
 
-    pub(crate) fn question(
+    pub(crate) fn search_query(
         &self,
         text: String,
-        filter: Filter,
-        reach: Option<Reach>,
-    ) -> Result<Question, engine::Error> {
-        let (phase, without) = (self.phase()?, self.without()?);
+        filter: MemoryFilter,
+        reach: Option<NotebookScope>,
+    ) -> Result<SearchQuery, engine::Error> {
+        let (phase, without) = (self.parse_phase()?, self.disabled_stages()?);
         let files = Vec::new();
-        Ok(Question { text, files, filter, reach, phase, purpose: Purpose::Search, without })
+        Ok(SearchQuery {
+            text,
+            files,
+            filter,
+            scope: reach,
+            phase,
+            purpose: SearchPurpose::Search,
+            disabled_stages: without,
+        })
     }
 
-    pub(crate) fn phase(&self) -> Result<Option<Phase>, engine::Error> {
+    pub(crate) fn parse_phase(&self) -> Result<Option<Phase>, engine::Error> {
         Ok(self.phase.as_deref().map(Phase::parse).transpose()?)
     }
 
-    pub(crate) fn without(&self) -> Result<Without, engine::Error> {
-        let stages: Result<Vec<Stage>, _> =
-            self.without.iter().map(|it| Stage::parse(it)).collect();
-        Ok(Without(stages?))
+    pub(crate) fn disabled_stages(&self) -> Result<DisabledStages, engine::Error> {
+        let stages: Result<Vec<RankingStage>, _> =
+            self.without.iter().map(|it| RankingStage::parse(it)).collect();
+        Ok(DisabledStages(stages?))
     }
 }
 
-/// The help of `--without`: the stages there are, from the table of them.
-fn stages() -> String {
-    let slugs: Vec<&str> = Stage::ALL.iter().map(|it| it.slug()).collect();
+/// Help of `--without`, from the table of stages.
+fn stage_names() -> String {
+    let slugs: Vec<&str> = RankingStage::ALL.iter().map(|it| it.slug()).collect();
     format!("Leave stages out: {}", slugs.join(", "))
 }
 
-/// Why a hit is there, in a few words.
-pub(crate) fn reasons(hit: &Hit) -> String {
-    let because = &hit.because;
-    if let Some(by) = because.pulled_by {
+/// Short reasons for a hit.
+pub(crate) fn format_reasons(hit: &SearchHit) -> String {
+    let because = &hit.explanation;
+    if let Some(by) = because.linked_from {
         return format!("belongs to #{}", by.short());
     }
     let mut res = Vec::new();
     for trace in &because.traces {
         match trace.path {
-            Path::Dense => res.push(format!("meaning {:.2}", trace.score)),
-            Path::Keyword if because.words.is_empty() => res.push("words".to_owned()),
-            Path::Keyword => res.push(format!("words {}", because.words.join(" "))),
-            Path::Graph => res.push("nearby files".to_owned()),
+            RetrievalPath::Dense => res.push(format!("meaning {:.2}", trace.score)),
+            RetrievalPath::Keyword if because.matched_terms.is_empty() => {
+                res.push("words".to_owned())
+            }
+            RetrievalPath::Keyword => {
+                res.push(format!("words {}", because.matched_terms.join(" ")))
+            }
+            RetrievalPath::Graph => res.push("nearby files".to_owned()),
         }
     }
-    if because.neighbours > 0.0 {
-        res.push("what was learned beside it".to_owned());
+    if because.neighbour_boost > 0.0 {
+        res.push("recorded next to it".to_owned());
     }
-    if because.boost > 0.0 {
-        res.push("next to the files of better ones".to_owned());
+    if because.file_boost > 0.0 {
+        res.push("near the files of better hits".to_owned());
     }
-    res.extend(because.doubts.iter().cloned());
+    res.extend(because.caveats.iter().cloned());
     res.join(" · ")
 }
 
-/// Prints every factor, for the hits and for what was passed over.
-pub(crate) fn explain(answer: &Answer, session: &Session<'_>) {
+/// Prints all factors of hits and excluded memories.
+pub(crate) fn explain_results(answer: &SearchResults, session: &CommandSession<'_>) {
     let out = session.output;
     out.say("");
-    out.say(&format!("a question of the class `{}`", answer.class));
+    out.say(&format!("query class `{}`", answer.query_class));
     say_verdict(answer.verdict, session);
     say_columns(session);
     for hit in &answer.hits {
-        out.say(&row(hit));
+        out.say(&format_hit(hit));
     }
-    for (hit, why) in &answer.passed_over {
-        out.say(&format!("{DIM}{}  {}{DIM:#}", row(hit), why.reading()));
+    for (hit, why) in &answer.excluded {
+        out.say(&format!("{DIM_STYLE}{}  {}{DIM_STYLE:#}", format_hit(hit), why.description()));
     }
 }
 
-/// Says whether anything was relevant, with the numbers that decided it.
-pub(crate) fn say_verdict(verdict: Verdict, session: &Session<'_>) {
+/// Prints the relevance verdict with its numbers.
+pub(crate) fn say_verdict(verdict: RelevanceVerdict, session: &CommandSession<'_>) {
     session.output.say(&match verdict {
-        Verdict::Answered { strength, needed } => {
-            format!("answered: strength {strength:.2}, {needed:.2} is needed here")
+        RelevanceVerdict::Answered { strength, needed } => {
+            format!("relevant: strength {strength:.2}, required {needed:.2}")
         }
-        Verdict::Nothing { strength, needed } => {
-            format!("nothing relevant: strength {strength:.2}, {needed:.2} is needed here")
+        RelevanceVerdict::Nothing { strength, needed } => {
+            format!("nothing relevant: strength {strength:.2}, required {needed:.2}")
         }
-        Verdict::Open => "relevance was not judged".to_owned(),
+        RelevanceVerdict::Open => "relevance was not judged".to_owned(),
     });
 }
 
-/// The head of the table that [`row`] fills.
-pub(crate) fn say_columns(session: &Session<'_>) {
+/// Header of the table that [`format_hit`] fills.
+pub(crate) fn say_columns(session: &CommandSession<'_>) {
     session.output.say("id         score   rel   rec  freq phase trust  conf  paths");
 }
 
-/// Every factor of a place, in one line.
-pub(crate) fn row(hit: &Hit) -> String {
-    let factors = hit.because.factors;
+/// All factors of a hit in one line.
+pub(crate) fn format_hit(hit: &SearchHit) -> String {
+    let factors = hit.explanation.factors;
     let mut paths: Vec<String> = hit
-        .because
+        .explanation
         .traces
         .iter()
-        .map(|it| format!("{} {:.3} (rank {}, brings {:.2})", it.path, it.score, it.rank, it.share))
+        .map(|it| {
+            format!("{} {:.3} (rank {}, adds {:.2})", it.path, it.score, it.rank, it.contribution)
+        })
         .collect();
-    if hit.because.neighbours > 0.0 {
-        paths.push(format!("neighbours bring {:.2}", hit.because.neighbours));
+    if hit.explanation.neighbour_boost > 0.0 {
+        paths.push(format!("neighbours add {:.2}", hit.explanation.neighbour_boost));
     }
-    if hit.because.boost > 0.0 {
-        paths.push(format!("boost brings {:.2}", hit.because.boost));
+    if hit.explanation.file_boost > 0.0 {
+        paths.push(format!("boost adds {:.2}", hit.explanation.file_boost));
     }
-    if let Some(score) = hit.because.reranked {
+    if let Some(score) = hit.explanation.rerank_score {
         paths.push(format!("reranked {score:.2}"));
     }
-    paths.extend(hit.because.doubts.iter().cloned());
+    paths.extend(hit.explanation.caveats.iter().cloned());
     format!(
         "#{}  {:>5.3} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2} {:>5.2}  {}",
-        hit.shown.memory.id.short(),
+        hit.rated.memory.id.short(),
         hit.score,
         factors.relevance,
         factors.recency,

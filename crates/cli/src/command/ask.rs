@@ -1,10 +1,11 @@
 //! `waylore ask`.
 
-use super::Session;
-use super::answer::{AskingArgs, explain, reasons};
-use super::list::Which;
-use super::shared::{line, text_or_stdin};
-use crate::output::DIM;
+use super::CommandSession;
+use super::answer::{AskingArgs, explain_results, format_reasons};
+use super::list::ListFilterArgs;
+use super::shared::{format_memory, text_or_stdin};
+use crate::output::DIM_STYLE;
+use crate::wire::JsonDetail;
 use crate::wire::answer::reply_json;
 
 /// Ask a question and get an answer with its evidence
@@ -17,37 +18,42 @@ pub(crate) struct AskArgs {
     #[arg(required = true)]
     question: Vec<String>,
     #[command(flatten)]
-    which: Which,
+    which: ListFilterArgs,
     #[command(flatten)]
     asking: AskingArgs,
 }
 
-pub(crate) async fn run(args: AskArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: AskArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let text = text_or_stdin(&args.question)?;
-    let (filter, reach) = args.which.filter(session)?;
-    let question = args.asking.question(text, filter, reach)?;
-    let reply = session.engine.ask(&question).await?;
-    for notice in &reply.answer.notices {
+    let (filter, reach) = args.which.to_filter(session)?;
+    let question = args.asking.search_query(text, filter, reach)?;
+    let notice = session.engine.embedding_indexer().embed_before_search().await;
+    let mut reply = session.engine.retriever().ask(&question).await?;
+    reply.results.notices.extend(notice);
+    for notice in &reply.results.notices {
         session.output.warn(notice);
     }
-    let code = u8::from(reply.answer.hits.is_empty());
+    let code = u8::from(reply.results.hits.is_empty());
     if session.output.json {
-        let body = reply_json(&question.text, &reply, args.asking.explain);
+        let body =
+            reply_json(&question.text, &reply, JsonDetail::from_explain_flag(args.asking.explain));
         session.output.data_json("reply", body);
         return Ok(code);
     }
-    if let Some(prose) = &reply.prose {
-        session.output.line(&prose.text);
-        session.output.line("");
+    if let Some(prose) = &reply.generated {
+        session.output.print_line(&prose.text);
+        session.output.print_line("");
     }
-    for hit in &reply.answer.hits {
-        let line = line(&hit.shown, &session.settings.types);
-        session.output.line(&format!("{line}  {DIM}({}){DIM:#}", reasons(hit)));
+    for hit in &reply.results.hits {
+        let line = format_memory(&hit.rated, &session.settings.types);
+        session
+            .output
+            .print_line(&format!("{line}  {DIM_STYLE}({}){DIM_STYLE:#}", format_reasons(hit)));
     }
     if args.asking.explain {
-        explain(&reply.answer, session);
-    } else if reply.answer.hits.is_empty() {
-        session.output.say("nothing that is remembered answers this");
+        explain_results(&reply.results, session);
+    } else if reply.results.hits.is_empty() {
+        session.output.say("no memory answers this");
     }
     Ok(code)
 }

@@ -1,59 +1,68 @@
-//! What the commands about code print alike.
+//! Output shared by the commands about code.
 
-use engine::{Freshness, Mention, Symbol};
+use engine::{IndexFreshness, ReachedSymbol, SymbolInfo};
 
-use crate::output::{BOLD, DIM, Output, count};
+use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
 
-/// `path:line  name`, with what it is.
-pub(crate) fn place(it: &Symbol) -> String {
+/// Formats a symbol as `path:line  name` with its kind.
+pub(crate) fn format_symbol(it: &SymbolInfo) -> String {
     let kind = it.kind.map_or("file", engine::DefKind::slug);
     let is_said = it.kind == Some(engine::DefKind::Test);
     let test = if it.is_test && !is_said { ", test" } else { "" };
     if it.name.is_empty() {
-        return format!("{BOLD}{}{BOLD:#}  {DIM}file{test}{DIM:#}", it.path);
+        return format!(
+            "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}file{test}{DIM_STYLE:#}",
+            it.path
+        );
     }
-    format!("{BOLD}{}:{}{BOLD:#}  {DIM}{kind}{test}, line {}{DIM:#}", it.path, it.name, it.lines.0)
+    format!(
+        "{BOLD_STYLE}{}:{}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{test}, line {}{DIM_STYLE:#}",
+        it.path, it.name, it.lines.0
+    )
 }
 
-/// Rings of an answer, nearest first.
-pub(crate) fn rings(out: &Output, mentions: &[Mention], limit: usize) {
+/// Prints reached symbols by depth, nearest first.
+pub(crate) fn print_by_depth(out: &Output, mentions: &[ReachedSymbol], limit: usize) {
     let mut depth = 0;
     for it in mentions.iter().take(limit) {
         if it.depth != depth {
             depth = it.depth;
             let n = mentions.iter().filter(|it| it.depth == depth).count();
-            out.line(&format!("{} away: {n}", count(depth as usize, "step", "steps")));
+            out.print_line(&format!("{} away: {n}", format_count(depth as usize, "step", "steps")));
         }
-        let guess = match it.how {
-            engine::How::Unique => ", a guess by its name",
-            engine::How::Overload => ", or another of its name",
+        let guess = match it.resolution {
+            engine::ResolutionKind::Unique => ", guessed by name",
+            engine::ResolutionKind::Overload => ", ambiguous by name",
             _ => "",
         };
         let via = if it.depth > 1 { format!(" through {}", it.via) } else { String::new() };
-        out.line(&format!(
-            "  {}  {DIM}{} (line {}{via}{guess}){DIM:#}",
-            place(&it.symbol),
+        out.print_line(&format!(
+            "  {}  {DIM_STYLE}{} (line {}{via}{guess}){DIM_STYLE:#}",
+            format_symbol(&it.symbol),
             it.kind,
             it.line
         ));
     }
     if mentions.len() > limit {
-        out.line(&format!("  … and {} more; -n shows more", mentions.len() - limit));
+        out.print_line(&format!("  … and {} more; -n shows more", mentions.len() - limit));
     }
 }
 
-/// Says what an answer may lack.
-pub(crate) fn doubts(out: &Output, freshness: &Freshness) {
+/// Warns if the index is incomplete or stale.
+pub(crate) fn warn_if_stale(out: &Output, freshness: &IndexFreshness) {
     if freshness.is_partial {
-        let waiting = count(freshness.n_waiting, "file waits", "files wait");
-        out.warn(&format!("the index is not complete ({waiting}); something may be missing"));
-        out.hint("`waylore index` goes on where it was broken off");
+        let waiting = format_count(freshness.n_unresolved, "file waits", "files wait");
+        out.warn(&format!("the index is incomplete ({waiting}); results may be missing"));
+        out.hint("`waylore index` continues where it was interrupted");
     }
-    if !freshness.changed.is_empty() {
-        let shown: Vec<&str> = freshness.changed.iter().take(3).map(String::as_str).collect();
-        let files =
-            count(freshness.changed.len(), "file of this answer has", "files of this answer have");
+    if !freshness.changed_files.is_empty() {
+        let shown: Vec<&str> = freshness.changed_files.iter().take(3).map(String::as_str).collect();
+        let files = format_count(
+            freshness.changed_files.len(),
+            "file in these results has",
+            "files in these results have",
+        );
         out.warn(&format!("{files} changed since it was indexed: {}", shown.join(", ")));
-        out.hint("`waylore index` brings it up to date");
+        out.hint("`waylore index` updates the index");
     }
 }

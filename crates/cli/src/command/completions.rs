@@ -10,18 +10,18 @@ use crate::output::Output;
 /// For bash: waylore completions bash > ~/.local/share/bash-completion/completions/waylore
 #[derive(clap::Args, Debug)]
 pub(crate) struct CompletionsArgs {
-    /// The shell
+    /// Shell
     shell: Shell,
 }
 
 pub(crate) fn run(args: &CompletionsArgs, output: &Output) -> anyhow::Result<u8> {
     let mut script = Vec::new();
-    generate(args.shell, &mut crate::tree(), "waylore", &mut script);
+    generate(args.shell, &mut crate::command_tree(), "waylore", &mut script);
     if output.json {
         let (shell, script) = (args.shell.to_string(), String::from_utf8(script)?);
         output.data_json("completions", json!({ "shell": shell, "script": script }));
         return Ok(0);
     }
-    output.document(&script)?;
+    output.print_document(&script)?;
     Ok(0)
 }

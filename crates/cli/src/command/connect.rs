@@ -8,37 +8,37 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use engine::{
-    FilePlace, HOSTS, Host, HostChange, SettingsFile, Setup, Version, change_host, connect_plan,
-    disconnect_plan, write_private,
+    FilePlace, HOSTS, Host, HostChange, HostSetup, HostVersion, SettingsFile, SettingsScope,
+    apply_host_change, plan_connect, plan_disconnect, write_private_file,
 };
 use serde_json::json;
 
-use super::shared::{agreed, confirmed};
-use crate::Global;
+use super::shared::{ask_yes_no, confirm_or_fail};
+use crate::GlobalArgs;
 use crate::environment::{self, Environment};
-use crate::failure::{Failure, Kind, usage};
+use crate::failure::{CliFailure, FailureKind, usage_error};
 use crate::output::Output;
 
-/// Let an agent's host call Waylore
+/// Connect the host of an agent
 ///
-/// Adds hooks and an MCP server to the host's settings, beside those that are there: at the start of a session and with a
-/// prompt the agent is told what is known, at a file what to beware of, at an error what ended it before;
-/// and when the session ends, Waylore learns from it. Shows what changes and asks first.
+/// Adds hooks and an MCP server to the settings of the host, beside existing ones. The agent then gets notes at session
+/// start, with prompts, at files and at errors, and Waylore learns from the session when it ends. Shows the changes
+/// and asks first.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ConnectArgs {
     #[command(flatten)]
     which: WhichHost,
-    /// Write a plugin with the same into this folder instead, and change no settings
+    /// Write a plugin with the same hooks into this folder and change no settings
     #[arg(long, value_name = "DIR")]
     plugin: Option<PathBuf>,
-    /// Trust our hooks without asking, where a host runs only trusted ones
+    /// Mark the hooks as trusted without asking, for hosts that run only trusted hooks
     #[arg(long)]
     trust: bool,
 }
 
-/// Take Waylore out of a host's settings
+/// Remove Waylore from the settings of a host
 ///
-/// Puts back what was there before, byte for byte, unless the file has changed since; then only our hooks go.
+/// Restores the file byte for byte; if it changed since, only our entries are removed.
 #[derive(clap::Args, Debug)]
 pub(crate) struct DisconnectArgs {
     #[command(flatten)]
@@ -47,51 +47,51 @@ pub(crate) struct DisconnectArgs {
 
 #[derive(clap::Args, Debug)]
 struct WhichHost {
-    /// The host
+    /// Host
     #[arg(value_name = "HOST", value_parser = host_name())]
     host: &'static Host,
-    /// Whose settings: yours, or those of this project, for everybody who works on it; what is run is then looked up by its name
-    #[arg(long, value_name = "SCOPE", value_enum, default_value_t = Scope::User)]
-    scope: Scope,
+    /// Settings to change: yours, or those of this project for everyone who works on it (the program is then found by name)
+    #[arg(long, value_name = "SCOPE", value_enum, default_value_t = HostScope::User)]
+    scope: HostScope,
     /// Do not ask
     #[arg(short, long)]
     yes: bool,
-    /// Show what would change, and change nothing
+    /// Show the changes without making them
     #[arg(long)]
     dry_run: bool,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum Scope {
+enum HostScope {
     User,
     Project,
 }
 
 pub(super) use scope::called_twice;
 
-/// The names of hosts on a command line.
+/// Host names for the command line.
 pub(super) fn host_name() -> impl TypedValueParser<Value = &'static Host> {
     let named = |it: &'static Host| PossibleValue::new(it.name).aliases(it.aliases);
     PossibleValuesParser::new(HOSTS.iter().map(named))
-        .map(|it| engine::host(&it).expect("only names of hosts are possible"))
+        .map(|it| engine::find_host(&it).expect("only names of hosts are possible"))
 }
 
-/// A file of a host's settings here, and the folder that keeps what was there before.
+/// A settings file of a host and the folder of its backup.
 struct HostFile {
     file: &'static SettingsFile,
     path: PathBuf,
     kept: PathBuf,
 }
 
-/// The files of a host's settings: a person's, or those of a project.
-fn files(
+/// Settings files of a host, for the user or for a project.
+fn settings_files(
     host: &'static Host,
     project: Option<&Path>,
     environment: &Environment,
 ) -> anyhow::Result<Vec<HostFile>> {
     let (root, folder) = host
-        .folder(environment.home.as_deref(), environment::folder)
-        .ok_or_else(|| homeless(host))?;
+        .settings_folder(environment.home.as_deref(), environment::folder_variable)
+        .ok_or_else(|| missing_home(host))?;
     let path = |place: FilePlace| match place {
         FilePlace::Folder(name) => folder.join(name),
         FilePlace::Root(name) => root.join(name),
@@ -99,64 +99,69 @@ fn files(
     };
     let all = environment.data.join("connected");
     let kept = |name: &str| match project {
-        Some(root) => all.join(name).join(model::fingerprint(&root.to_string_lossy())),
+        Some(root) => all.join(name).join(model::fingerprint_text(&root.to_string_lossy())),
         None => all.join(name),
     };
     let here = |file: &'static SettingsFile| HostFile {
         file,
         path: path(file.place),
-        kept: kept(file.kept),
+        kept: kept(file.backup_name),
     };
-    Ok(host.files_of(project.is_some()).map(here).collect())
+    let scope = if project.is_some() { SettingsScope::Project } else { SettingsScope::User };
+    Ok(host.files_in(scope).map(here).collect())
 }
 
-fn homeless(host: &Host) -> Failure {
+fn missing_home(host: &Host) -> CliFailure {
     let variable = host.bases.iter().find_map(|it| it.variable);
-    Failure {
-        kind: Kind::Environment,
+    CliFailure {
+        kind: FailureKind::Environment,
         message: format!("there is no home directory with settings of {}", host.title),
         hint: variable.map(|it| format!("set {it} to their folder")),
     }
 }
 
-/// The files that a command is about.
+/// Settings files for the chosen scope.
 fn files_of(
     which: &WhichHost,
-    global: &Global,
+    global: &GlobalArgs,
     environment: &Environment,
 ) -> anyhow::Result<Vec<HostFile>> {
-    if which.scope == Scope::User {
-        return files(which.host, None, environment);
+    if which.scope == HostScope::User {
+        return settings_files(which.host, None, environment);
     }
     let start = environment.start(global.project.as_deref());
-    let place = engine::locate(&start, environment.home.as_deref());
+    let place = engine::locate_project(&start, environment.home.as_deref());
     let root = place.map_err(engine::Error::from)?.root;
-    let res = files(which.host, Some(&root), environment)?;
+    let res = settings_files(which.host, Some(&root), environment)?;
     if res.is_empty() {
         let what = format!("{} has no settings for a project", which.host.title);
-        return Err(usage(what, "leave out `--scope project`"));
+        return Err(usage_error(what, "leave out `--scope project`"));
     }
     Ok(res)
 }
 
-pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> anyhow::Result<u8> {
+pub(crate) fn connect_host(
+    args: &ConnectArgs,
+    global: &GlobalArgs,
+    output: &Output,
+) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
     let host = args.which.host;
     let program =
-        if args.which.scope == Scope::Project { "waylore".to_owned() } else { program()? };
+        if args.which.scope == HostScope::Project { "waylore".to_owned() } else { own_program()? };
     if let Some(folder) = &args.plugin {
         return write_plugin(host, &environment.cwd.join(folder), &program, output);
     }
     refuse_nameless(&program)?;
     let files = files_of(&args.which, global, &environment)?;
     let twice = scope::is_connected_elsewhere(&args.which, global, &environment);
-    // Everybody who works on a project may have another version.
-    let version = if args.which.scope == Scope::Project { None } else { version(host) };
-    let plans = plans(&files, &Setup { program: &program, version })?;
+    // People who share a project may have different versions of the host.
+    let version = if args.which.scope == HostScope::Project { None } else { host_version(host) };
+    let plans = plan_changes(&files, &HostSetup { program: &program, version })?;
     let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
     let done = carry_out(&args.which, &plans, &kept, output)?;
     let is_there = done || plans.iter().all(HostChange::is_empty);
-    let trusted = if is_there && args.which.scope == Scope::User && !args.which.dry_run {
+    let trusted = if is_there && args.which.scope == HostScope::User && !args.which.dry_run {
         trust::see_to(host, args.trust, &environment, output)?
     } else {
         None
@@ -167,11 +172,11 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
         res["twice"] = json!(twice);
         output.data_json("connected", res);
     } else if done && trusted == Some(false) {
-        output.say(&format!("{} calls waylore as soon as you trust the hooks", host.name));
+        output.say(&format!("{} will call waylore once you trust the hooks", host.name));
     } else if done {
-        output.say(&format!("{} calls waylore from its next session on", host.name));
-        untried(host, output);
-        output.hint(&format!("`waylore disconnect {}` takes it back", said(&args.which)));
+        output.say(&format!("{} will call waylore from its next session on", host.name));
+        warn_if_untested(host, output);
+        output.hint(&format!("`waylore disconnect {}` reverts it", describe_host(&args.which)));
     } else if plans.iter().all(HostChange::is_empty) {
         output.say(&format!("{} is connected already", host.name));
     }
@@ -181,54 +186,57 @@ pub(crate) fn connect(args: &ConnectArgs, global: &Global, output: &Output) -> a
     Ok(0)
 }
 
-/// What a host is to run.
-fn program() -> anyhow::Result<String> {
+/// The command that a host runs.
+fn own_program() -> anyhow::Result<String> {
     Ok(std::env::current_exe()?.to_string_lossy().into_owned())
 }
 
-/// Refuses a program that would not be found again in settings, where ours is known by its name.
+/// Rejects a program name that `disconnect` would not recognise in the settings.
 fn refuse_nameless(program: &str) -> anyhow::Result<()> {
-    if engine::is_our_name(program) {
+    if engine::is_waylore_program(program) {
         return Ok(());
     }
-    let message = format!("in settings `{program}` would not be known as Waylore's");
-    Err(usage(message, "call the program `waylore`, or `waylore-` and something, and say it again"))
+    let message = format!("`disconnect` would not recognise `{program}` in the settings");
+    Err(usage_error(message, "name the program `waylore` or `waylore-…` and run the command again"))
 }
 
-/// The version of a host that is installed, as it says itself.
-fn version(host: &Host) -> Option<Version> {
-    engine::read_version(&environment::said_by(host.command()?, "--version")?)
+/// The reported version of an installed host.
+fn host_version(host: &Host) -> Option<HostVersion> {
+    engine::parse_version(&environment::said_by(host.version_command()?, "--version")?)
 }
 
-fn plans(files: &[HostFile], setup: &Setup<'_>) -> Result<Vec<HostChange>, engine::Error> {
-    files.iter().map(|it| connect_plan(it.file, &it.path, setup)).collect()
+fn plan_changes(
+    files: &[HostFile],
+    setup: &HostSetup<'_>,
+) -> Result<Vec<HostChange>, engine::Error> {
+    files.iter().map(|it| plan_connect(it.file, &it.path, setup)).collect()
 }
 
-fn said(which: &WhichHost) -> String {
+fn describe_host(which: &WhichHost) -> String {
     format!(
         "{}{}",
         which.host.name,
-        if which.scope == Scope::Project { " --scope project" } else { "" }
+        if which.scope == HostScope::Project { " --scope project" } else { "" }
     )
 }
 
-fn untried(host: &Host, output: &Output) {
-    if !host.is_tried {
+fn warn_if_untested(host: &Host, output: &Output) {
+    if !host.is_tested {
         let title = host.title;
         output.hint(&format!(
-            "this follows the documentation of {title}; no real session has tried it"
+            "this follows the documentation of {title}; it was not tested with a real session"
         ));
     }
 }
 
-pub(crate) fn disconnect(
+pub(crate) fn disconnect_host(
     args: &DisconnectArgs,
-    global: &Global,
+    global: &GlobalArgs,
     output: &Output,
 ) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
     let files = files_of(&args.which, global, &environment)?;
-    let plan = |it: &HostFile| disconnect_plan(it.file, &it.path, &it.kept);
+    let plan = |it: &HostFile| plan_disconnect(it.file, &it.path, &it.kept);
     let plans = files.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
     let done = carry_out(&args.which, &plans, &vec![None; plans.len()], output)?;
     let host = args.which.host.name;
@@ -242,116 +250,117 @@ pub(crate) fn disconnect(
     Ok(0)
 }
 
-/// A host that is installed here.
-pub(super) struct Met {
+/// An installed host.
+pub(super) struct HostsConnected {
     pub(super) host: &'static str,
     pub(super) connected: bool,
 }
 
-/// Offers to connect every host that is found here.
-pub(super) fn meet(
+/// Offers to connect every installed host.
+pub(super) fn connect_found_hosts(
     environment: &Environment,
     yes: bool,
     output: &Output,
-) -> anyhow::Result<Vec<Met>> {
+) -> anyhow::Result<Vec<HostsConnected>> {
     let mut res = Vec::new();
-    let program = program()?;
+    let program = own_program()?;
     if let Err(why) = refuse_nameless(&program) {
         output.warn(&format!("no agent can be connected: {why}"));
         return Ok(res);
     }
     for host in HOSTS {
-        let Ok(files) = files(host, None, environment) else { continue };
+        let Ok(files) = settings_files(host, None, environment) else { continue };
         if !is_here(host, environment) {
             continue;
         }
-        let plans = plans(&files, &Setup { program: &program, version: version(host) })?;
+        let plans =
+            plan_changes(&files, &HostSetup { program: &program, version: host_version(host) })?;
         let name = host.name;
         if plans.iter().all(HostChange::is_empty) {
             output.say(&format!("agents: {name} is connected already"));
-            res.push(Met { host: name, connected: true });
+            res.push(HostsConnected { host: name, connected: true });
             continue;
         }
         if yes {
-            shown::brief(&plans, output);
+            shown::print_summary(&plans, output);
         } else {
-            output.say(&format!("agents: {name} is here; this would change:"));
-            shown::whole(&plans, output);
+            output.say(&format!("agents: {name} is installed; this would change:"));
+            shown::print_full_diff(&plans, output);
         }
-        let connected = agreed(yes, &format!("Let {name} call Waylore?"))?;
+        let connected = ask_yes_no(yes, &format!("Connect {name}?"))?;
         if connected {
             let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
-            change(&plans, &kept)?;
+            apply_changes(&plans, &kept)?;
             let trusted = trust::see_to(host, false, environment, output)?;
             let when = match trusted {
-                Some(false) => "as soon as you trust the hooks",
+                Some(false) => "once you trust the hooks",
                 _ => "from its next session on",
             };
-            output.say(&format!("agents: {name} calls waylore {when}"));
-            untried(host, output);
+            output.say(&format!("agents: {name} will call waylore {when}"));
+            warn_if_untested(host, output);
         }
-        res.push(Met { host: name, connected });
+        res.push(HostsConnected { host: name, connected });
     }
     Ok(res)
 }
 
-/// How a host that is installed here stands to us.
+/// Connection state of an installed host.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Standing {
+pub(super) enum ConnectionState {
     Connected,
-    /// Something of ours is there, but not as this version writes it.
+    /// Connected, but with entries that differ from those of this version.
     InPart,
     Not,
 }
 
-/// The hosts that are installed here, and how each stands to us.
-pub(super) fn standings(
+/// Installed hosts with their connection states.
+pub(super) fn connection_states(
     environment: &Environment,
-) -> anyhow::Result<Vec<(&'static Host, Standing)>> {
-    let program = program()?;
+) -> anyhow::Result<Vec<(&'static Host, ConnectionState)>> {
+    let program = own_program()?;
     let mut res = Vec::new();
     for host in HOSTS.iter().filter(|it| is_here(it, environment)) {
-        let files = files(host, None, environment)?;
-        let setup = Setup { program: &program, version: version(host) };
-        let with = |it: &HostFile| connect_plan(it.file, &it.path, &setup);
-        // What cannot be read is nobody's.
+        let files = settings_files(host, None, environment)?;
+        let setup = HostSetup { program: &program, version: host_version(host) };
+        let with = |it: &HostFile| plan_connect(it.file, &it.path, &setup);
+        // An unreadable file counts as not connected.
         let is_done = |it: &HostFile| with(it).is_ok_and(|it| it.is_empty());
         let standing = match (files.iter().all(is_done), files.iter().any(has_ours)) {
-            (true, _) => Standing::Connected,
-            (false, true) => Standing::InPart,
-            (false, false) => Standing::Not,
+            (true, _) => ConnectionState::Connected,
+            (false, true) => ConnectionState::InPart,
+            (false, false) => ConnectionState::Not,
         };
         res.push((host, standing));
     }
     Ok(res)
 }
 
-/// Whether something of ours stands in a file. What cannot be read is nobody's.
+/// True if a file contains our entries; an unreadable file does not.
 fn has_ours(it: &HostFile) -> bool {
-    disconnect_plan(it.file, &it.path, Path::new("")).is_ok_and(|it| !it.is_empty())
+    plan_disconnect(it.file, &it.path, Path::new("")).is_ok_and(|it| !it.is_empty())
 }
 
-/// Whether a host has been used here: it has made the folder for its settings.
+/// True if the settings folder of a host exists.
 fn is_here(host: &Host, environment: &Environment) -> bool {
-    let folder = host.folder(environment.home.as_deref(), environment::folder);
+    let folder = host.settings_folder(environment.home.as_deref(), environment::folder_variable);
     folder.is_some_and(|it| it.1.is_dir())
 }
 
-/// Writes the files of a plugin. What is there already is replaced only if it is a plugin of ours.
+/// Writes the files of a plugin; replaces an existing folder only if it is our plugin.
 fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> anyhow::Result<u8> {
     let Some(plugin) = &host.plugin else {
         let message = format!("there is no plugin for {}", host.title);
-        return Err(usage(message, "leave out `--plugin`"));
+        return Err(usage_error(message, "leave out `--plugin`"));
     };
     let files = (plugin.files)(program, env!("CARGO_PKG_VERSION"));
     let is_ours = folder.join(files[0].0).exists();
     let is_taken = folder.read_dir().is_ok_and(|mut it| it.next().is_some());
     if is_taken && !is_ours {
         let message = format!("`{}` is not empty and holds no plugin", folder.display());
-        return Err(usage(message, "name a folder that is empty or does not exist"));
+        return Err(usage_error(message, "name a folder that is empty or does not exist"));
     }
     for (path, text) in &files {
-        write_private(&folder.join(path), text.as_bytes()).map_err(engine::Error::from)?;
+        write_private_file(&folder.join(path), text.as_bytes()).map_err(engine::Error::from)?;
     }
     let paths: Vec<&str> = files.iter().map(|it| it.0).collect();
     if output.json {
@@ -364,7 +373,7 @@ fn write_plugin(host: &Host, folder: &Path, program: &str, output: &Output) -> a
     Ok(0)
 }
 
-/// Shows the changes, asks once, and makes them; whether any was made.
+/// Shows the changes, asks once and applies them; true if any was made.
 fn carry_out(
     which: &WhichHost,
     plans: &[HostChange],
@@ -375,18 +384,18 @@ fn carry_out(
         return Ok(false);
     }
     if !output.json {
-        shown::whole(plans, output);
+        shown::print_full_diff(plans, output);
     }
-    if which.dry_run || !confirmed(which.yes, "Change it?")? {
+    if which.dry_run || !confirm_or_fail(which.yes, "Change it?")? {
         return Ok(false);
     }
-    change(plans, kept)?;
+    apply_changes(plans, kept)?;
     Ok(true)
 }
 
-fn change(plans: &[HostChange], kept: &[Option<PathBuf>]) -> Result<(), engine::Error> {
+fn apply_changes(plans: &[HostChange], kept: &[Option<PathBuf>]) -> Result<(), engine::Error> {
     for (plan, kept) in plans.iter().zip(kept).filter(|it| !it.0.is_empty()) {
-        change_host(plan, kept.as_deref())?;
+        apply_host_change(plan, kept.as_deref())?;
     }
     Ok(())
 }

@@ -6,22 +6,22 @@ mod step;
 use std::path::PathBuf;
 
 use engine::{
-    Context, FEWEST_ALIKE, Foreseen, Heard, Moment, Occasion, Omitted, PaidBy, Pipeline, Shown,
-    Silence, Telling,
+    BudgetSource, ContextBlock, ContextRequest, FilePrediction, HookEvent, HookMessage, Injection,
+    MIN_SIMILAR_SESSIONS, NoteDetail, OmissionReason, PipelineContext, RatedMemory, SilenceReason,
 };
 use model::{Phase, TrustLevel};
 use serde_json::json;
 
-use super::Session;
-use super::answer::{AskingArgs, row, say_columns, say_verdict};
-use crate::output::{DIM, count, visible};
-use crate::wire::MemoryWire;
+use super::CommandSession;
+use super::answer::{AskingArgs, format_hit, say_columns, say_verdict};
+use crate::output::{DIM_STYLE, escape_controls, format_count};
 use crate::wire::context::context_json;
+use crate::wire::{JsonDetail, MemoryWire};
 
-/// Print what an agent should know, ready to paste
+/// Print notes for an agent
 ///
-/// Only what nobody has doubts about, within a budget of tokens, each memory with its id. Says
-/// nothing when nothing is worth saying; --explain shows why.
+/// Only live memories, within a token budget, each with its id. Prints nothing if there is nothing relevant; --explain
+/// shows why.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ContextArgs {
     #[command(subcommand)]
@@ -41,115 +41,113 @@ enum WhichContext {
     Step(step::StepArgs),
 }
 
-/// Print what an agent is told when it begins
+/// Print the notes injected at session start
 ///
-/// What a hook would say, word by word, and with --explain why, or why nothing. With --task, what relates to
-/// it; without, what counts whatever is done, and what failed in earlier sessions here. --budget, --phase,
-/// --full and --without ask for something else than a hook would say.
+/// Exactly what a hook would inject, with --explain the reasons. With --task, notes related to it; without, general notes
+/// and errors of earlier sessions. --budget, --phase, --full and --without deviate from the hook.
 #[derive(clap::Args, Debug)]
 struct StartArgs {
-    /// What is about to be done
+    /// The task
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// A file at hand, whose warnings come first; may be given again
+    /// Current file, whose warnings come first; repeatable
     #[arg(short, long, value_name = "PATH")]
     file: Vec<PathBuf>,
     #[command(flatten)]
-    listener: Listener,
+    listener: HookListener,
     #[command(flatten)]
     packing: PackingArgs,
 }
 
-/// Print what an agent is told when it touches some files
+/// Print the notes injected at files
 ///
-/// What a hook would say, word by word: a few gotchas, error patterns and dead ends of these very files; and
-/// with --explain why, or why nothing. With --all, everything that is known about them, warnings first, within
-/// a budget.
+/// Exactly what a hook would inject: a few gotchas, error patterns and dead ends of these files; with --explain the
+/// reasons. With --all, everything about them within a budget, warnings first.
 #[derive(clap::Args, Debug)]
 struct FileArgs {
-    /// The files
+    /// Files
     #[arg(required = true, value_name = "PATH")]
     paths: Vec<PathBuf>,
-    /// Everything that is known about them
+    /// All memories about the files
     #[arg(short, long)]
     all: bool,
     #[command(flatten)]
-    listener: Listener,
+    listener: HookListener,
     #[command(flatten)]
     packing: PackingArgs,
 }
 
-/// Who would be told.
+/// The session and trust level to simulate.
 #[derive(clap::Args, Debug)]
-struct Listener {
-    /// The host's name for the session: what it was shown is not said again
+struct HookListener {
+    /// Session id of the host; notes it has already seen are left out
     #[arg(long, value_name = "NAME", default_value = "")]
     session: String,
-    /// The trust level; the project's when not given
+    /// Trust level [default: that of the project]
     #[arg(long, value_name = "LEVEL")]
     level: Option<String>,
 }
 
-impl Listener {
-    fn level(&self, session: &Session<'_>) -> anyhow::Result<TrustLevel> {
+impl HookListener {
+    fn trust_level(&self, session: &CommandSession<'_>) -> anyhow::Result<TrustLevel> {
         match &self.level {
             Some(word) => Ok(TrustLevel::parse(word).map_err(engine::Error::from)?),
-            None => Ok(session.engine.manners.level),
+            None => Ok(session.engine.policy.injection.level),
         }
     }
 
-    /// What a hook would say at this moment.
-    async fn telling(
+    /// The injection of a hook at this event.
+    async fn preview_injection(
         &self,
-        moment: Moment,
-        session: &Session<'_>,
-    ) -> Result<Telling, anyhow::Error> {
-        let heard = Heard {
-            host: None,
-            event: String::new(),
-            session: self.session.clone(),
-            cwd: session.engine.place.root.to_string_lossy().into_owned(),
-            transcript: None,
-            moment,
+        event: HookEvent,
+        session: &CommandSession<'_>,
+    ) -> Result<Injection, anyhow::Error> {
+        let root = session.engine.place.root.to_string_lossy().into_owned();
+        let message = HookMessage::from_program(self.session.clone(), root, event);
+        let (injector, level) = (session.engine.injector(), self.trust_level(session)?);
+        let notice = match injector.has_search_text(&message) {
+            true => session.engine.embedding_indexer().embed_before_search().await,
+            false => None,
         };
-        Ok(session.engine.telling(&heard, self.level(session)?).await?)
+        let mut injection = injector.preview(&message, level).await?;
+        injection.context.iter_mut().for_each(|it| it.notices.extend(notice.clone()));
+        Ok(injection)
     }
 }
 
-/// Print the files a task will probably touch, likeliest first
+/// Predict the files of a task, most likely first
 ///
-/// From what past sessions and commits touched together, the words of the task, and the neighbourhood
-/// of a file at hand. Empty when nothing is known.
+/// From past sessions, commits, the words of the task and the neighbours of a known file. Empty if nothing is known.
 #[derive(clap::Args, Debug)]
 struct FilesArgs {
-    /// What is about to be done
+    /// The task
     #[arg(long, value_name = "TEXT")]
     task: String,
-    /// A file at hand
+    /// A file that is already known
     #[arg(short, long, value_name = "PATH")]
     file: Option<PathBuf>,
-    /// At most this many
+    /// Most files to print
     #[arg(long, value_name = "N", default_value_t = 10)]
     limit: usize,
 }
 
-/// Print what the siblings of a subagent have noted so far
+/// Print the notes of a subagent's siblings
 ///
-/// Of sessions that are still going on and have the same parent. They are read, never written.
+/// Notes of running sessions with the same parent session.
 #[derive(clap::Args, Debug)]
 struct SiblingsArgs {
-    /// The subagent's own session
+    /// Session of the subagent
     #[arg(value_name = "SESSION")]
     session: model::SessionId,
 }
 
-/// How a context is packed.
+/// Packing options.
 #[derive(clap::Args, Debug)]
 struct PackingArgs {
-    /// At most this many tokens; what the phase asks for when not given
+    /// Token budget [default: that of the phase]
     #[arg(long, value_name = "N")]
     budget: Option<u32>,
-    /// Whole texts instead of summaries
+    /// Full texts instead of summaries
     #[arg(long)]
     full: bool,
     #[command(flatten)]
@@ -157,213 +155,256 @@ struct PackingArgs {
 }
 
 impl PackingArgs {
-    /// Whether nothing is asked for that a hook would not say.
+    /// True if the options match those of a hook.
     fn is_plain(&self) -> bool {
         self.budget.is_none() && !self.full && self.asking.is_plain()
     }
 
-    /// The occasion these options describe; a phase that nobody names is `usual`.
-    fn occasion(
+    /// The context request of these options; `usual` is the default phase.
+    fn context_request(
         &self,
         paths: &[PathBuf],
         usual: Phase,
-        session: &Session<'_>,
-    ) -> anyhow::Result<Occasion> {
-        let mut res = Occasion::of(self.asking.phase()?.unwrap_or(usual));
+        session: &CommandSession<'_>,
+    ) -> anyhow::Result<ContextRequest> {
+        let mut res = ContextRequest::new(self.asking.parse_phase()?.unwrap_or(usual));
         for path in paths {
-            res.files.push(session.engine.path(path, &session.base)?);
+            res.files.push(session.engine.project_path(path, &session.base)?);
         }
-        (res.budget, res.full, res.without) = (self.budget, self.full, self.asking.without()?);
+        res.detail = if self.full { NoteDetail::Full } else { NoteDetail::Summary };
+        (res.token_budget, res.disabled_stages) = (self.budget, self.asking.disabled_stages()?);
         Ok(res)
     }
 }
 
-pub(crate) async fn run(args: ContextArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: ContextArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let (context, packing) = match &args.which {
         WhichContext::Start(args) if args.packing.is_plain() && args.file.is_empty() => {
-            let moment = match &args.task {
-                Some(text) => Moment::Prompt { text: text.clone() },
-                None => Moment::Start { compacted: false },
+            let event = match &args.task {
+                Some(text) => HookEvent::Prompt { text: text.clone() },
+                None => HookEvent::SessionStart { compacted: false },
             };
-            let telling = args.listener.telling(moment, session).await?;
-            match telling.context {
+            let injection = args.listener.preview_injection(event, session).await?;
+            match injection.context {
                 Some(context) => (context, &args.packing),
-                None => return Ok(silent(&telling, session)),
+                None => return Ok(print_silence(&injection, session)),
             }
         }
-        WhichContext::Start(args) => {
-            let mut occasion = args.packing.occasion(&args.file, Phase::Explore, session)?;
-            occasion.task = args.task.clone().unwrap_or_default();
-            (session.engine.context_start(&occasion).await?, &args.packing)
-        }
+        WhichContext::Start(args) => (start_context(args, session).await?, &args.packing),
         WhichContext::File(args) if !args.all && args.packing.is_plain() => {
-            let paths: Result<Vec<_>, engine::Error> =
-                args.paths.iter().map(|it| session.engine.path(it, &session.base)).collect();
-            let paths = paths?.iter().map(|it| it.as_str().to_owned()).collect();
-            let telling = args.listener.telling(Moment::Touched { paths }, session).await?;
-            return Ok(warned(&telling, args.packing.asking.explain, session));
+            return preview_file_notes(args, session).await;
         }
         WhichContext::File(args) => {
-            let occasion = args.packing.occasion(&args.paths, Phase::Implement, session)?;
-            (session.engine.context_file(&occasion).await?, &args.packing)
+            let request = args.packing.context_request(&args.paths, Phase::Implement, session)?;
+            (session.engine.injector().file_context(&request).await?, &args.packing)
         }
-        WhichContext::Files(args) => return files(args, session).await,
-        WhichContext::Siblings(args) => return siblings(args, session),
+        WhichContext::Files(args) => return print_files(args, session).await,
+        WhichContext::Siblings(args) => return print_siblings(args, session),
         WhichContext::Plan(args) => {
-            args.about.context(Pipeline::Plan, String::new(), session).await?
+            args.about.pipeline_context(PipelineContext::Plan, String::new(), session).await?
         }
-        WhichContext::Qa(args) => args.about.context(Pipeline::Qa, String::new(), session).await?,
+        WhichContext::Qa(args) => {
+            args.about.pipeline_context(PipelineContext::Qa, String::new(), session).await?
+        }
         WhichContext::Recovery(args) => {
-            args.about.context(Pipeline::Recovery, args.report()?, session).await?
+            let report = args.read_report()?;
+            args.about.pipeline_context(PipelineContext::Recovery, report, session).await?
         }
         WhichContext::Spec(args) => {
-            args.about.context(Pipeline::Spec, String::new(), session).await?
+            args.about.pipeline_context(PipelineContext::Spec, String::new(), session).await?
         }
         WhichContext::Step(args) => return step::run(args, session).await,
     };
+    let detail = JsonDetail::from_explain_flag(packing.asking.explain);
+    Ok(print_context(&context, detail, session))
+}
+
+/// The context at session start with options that a hook does not have.
+async fn start_context(
+    args: &StartArgs,
+    session: &CommandSession<'_>,
+) -> anyhow::Result<ContextBlock> {
+    let mut request = args.packing.context_request(&args.file, Phase::Explore, session)?;
+    request.task = args.task.clone().unwrap_or_default();
+    let notice = embed_before(&request, session).await;
+    let mut context = session.engine.injector().start_context(&request).await?;
+    context.notices.extend(notice);
+    Ok(context)
+}
+
+/// Prints what a hook would inject at these files.
+async fn preview_file_notes(args: &FileArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let paths: Result<Vec<_>, engine::Error> =
+        args.paths.iter().map(|it| session.engine.project_path(it, &session.base)).collect();
+    let paths = paths?.iter().map(|it| it.as_str().to_owned()).collect();
+    let event = HookEvent::FilesTouched { paths };
+    let injection = args.listener.preview_injection(event, session).await?;
+    let detail = JsonDetail::from_explain_flag(args.packing.asking.explain);
+    Ok(print_warnings(&injection, detail, session))
+}
+
+/// Prints a context; exit code 1 if it is empty.
+fn print_context(context: &ContextBlock, detail: JsonDetail, session: &CommandSession<'_>) -> u8 {
     for notice in &context.notices {
         session.output.warn(notice);
     }
     let code = u8::from(context.text.is_empty());
-    let explain = packing.asking.explain;
     if session.output.json {
-        session.output.data_json("context", context_json(&context, explain));
-        return Ok(code);
+        session.output.data_json("context", context_json(context, detail));
+        return code;
     }
     if !context.text.is_empty() {
-        session.output.line(context.text.trim_end());
+        session.output.print_line(context.text.trim_end());
     }
-    if explain {
-        render_reasons(&context, session);
+    if detail == JsonDetail::Explained {
+        render_reasons(context, session);
     } else if context.text.is_empty() {
-        session.output.say("nothing worth saying");
-        if !context.left_out.is_empty() {
+        session.output.say("nothing relevant");
+        if !context.omitted.is_empty() {
             session.output.hint("--explain shows what was left out, and why");
         }
     }
-    Ok(code)
+    code
 }
 
-/// Says why a hook would say nothing.
-fn silent(telling: &Telling, session: &Session<'_>) -> u8 {
-    let silence = telling.silence.unwrap_or(Silence::Nothing);
+/// Embeds new memories if the request searches by text. Returns a notice if that failed.
+async fn embed_before(request: &ContextRequest, session: &CommandSession<'_>) -> Option<String> {
+    if !request.has_search_text() {
+        return None;
+    }
+    session.engine.embedding_indexer().embed_before_search().await
+}
+
+/// Prints the reason for an empty injection.
+fn print_silence(telling: &Injection, session: &CommandSession<'_>) -> u8 {
+    let silence = telling.silence.unwrap_or(SilenceReason::Nothing);
     if session.output.json {
         session.output.data_json("context", json!({ "text": "", "silence": silence.slug() }));
     } else {
-        session.output.say(silence.reading());
+        session.output.say(silence.description());
     }
     1
 }
 
-/// Warnings about files, and why others are none.
-fn warned(telling: &Telling, explain: bool, session: &Session<'_>) -> u8 {
+/// Prints warnings about files, and the reasons for excluded ones.
+fn print_warnings(telling: &Injection, detail: JsonDetail, session: &CommandSession<'_>) -> u8 {
+    let explain = detail == JsonDetail::Explained;
     let (out, code) = (session.output, u8::from(telling.text.is_empty()));
-    let Some(warned) = &telling.warned else { return silent(telling, session) };
+    let Some(warned) = &telling.warnings else { return print_silence(telling, session) };
     if out.json {
-        let row = |it: &Shown| json!({ "memory": MemoryWire::from(&it.memory), "current": it.current.fraction() });
-        let mut res = json!({ "text": telling.text, "silence": telling.silence.map(Silence::slug),
-            "said": warned.said.iter().map(row).collect::<Vec<_>>() });
+        let row = |it: &RatedMemory| json!({ "memory": MemoryWire::from(&it.memory), "current": it.current_confidence.as_fraction() });
+        let mut res = json!({ "text": telling.text, "silence": telling.silence.map(SilenceReason::slug),
+            "selected": warned.selected.iter().map(row).collect::<Vec<_>>() });
         if explain {
-            let left_out = warned.left_out.iter().map(|(it, why)| {
+            let left_out = warned.excluded.iter().map(|(it, why)| {
                 let mut res = row(it);
                 res["why"] = json!(why.slug());
                 res
             });
-            res["left_out"] = left_out.collect();
+            res["omitted"] = left_out.collect();
         }
         out.data_json("context", res);
         return code;
     }
     if !telling.text.is_empty() {
-        out.line(telling.text.trim_end());
+        out.print_line(telling.text.trim_end());
     }
-    let told = |it: &Shown| {
-        let (id, sure) = (it.memory.id.short(), it.current);
-        format!("#{id}  {}  {}", sure, visible(&it.memory.summary))
+    let told = |it: &RatedMemory| {
+        let (id, sure) = (it.memory.id.short(), it.current_confidence);
+        format!("#{id}  {}  {}", sure, escape_controls(&it.memory.summary))
     };
     if explain {
-        out.say(telling.silence.map_or("said, with how sure it is:", Silence::reading));
-        warned.said.iter().for_each(|it| out.say(&told(it)));
-        for (it, why) in &warned.left_out {
-            out.say(&format!("{DIM}{}  {}{DIM:#}", told(it), why.reading()));
+        out.say(telling.silence.map_or("injected, with confidence:", SilenceReason::description));
+        warned.selected.iter().for_each(|it| out.say(&told(it)));
+        for (it, why) in &warned.excluded {
+            out.say(&format!("{DIM_STYLE}{}  {}{DIM_STYLE:#}", told(it), why.description()));
         }
     } else if telling.text.is_empty() {
-        out.say("nothing worth saying");
-        if !warned.left_out.is_empty() {
+        out.say("nothing relevant");
+        if !warned.excluded.is_empty() {
             out.hint("--explain shows what was left out, and why");
         }
     }
     code
 }
 
-async fn files(args: &FilesArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+async fn print_files(args: &FilesArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let (engine, out) = (&session.engine, session.output);
-    let first = args.file.as_ref().map(|it| engine.path(it, &session.base)).transpose()?;
+    let first = args.file.as_ref().map(|it| engine.project_path(it, &session.base)).transpose()?;
     let first = first.as_ref().map(model::ProjectPath::as_str);
-    let files = engine.files_for(&args.task, first, args.limit).await?;
-    let costs = engine.read_costs(&files).await?;
+    let files = engine.session_history().rank_task_files(&args.task, first, args.limit).await?;
+    let costs = engine.session_history().read_costs(&files).await?;
     if out.json {
         out.data_json("files", json!({ "files": files, "costs": costs }));
     } else {
         for it in &files {
-            out.line(&visible(it));
+            out.print_line(&escape_controls(it));
         }
         for (file, tokens) in &costs {
-            out.hint(&format!("reading `{}` whole costs about {tokens} tokens", visible(file)));
+            out.hint(&format!(
+                "reading `{}` whole costs about {tokens} tokens",
+                escape_controls(file)
+            ));
         }
     }
     Ok(u8::from(files.is_empty()))
 }
 
-fn siblings(args: &SiblingsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let notes = session.engine.sibling_notes(args.session)?;
+fn print_siblings(args: &SiblingsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let notes = session.engine.session_history().sibling_notes(args.session)?;
     let out = session.output;
     if out.json {
         let row = |it: &engine::SiblingNote| json!({ "session": it.session, "type": it.note.kind.slug(), "content": it.note.content, "files": it.note.files });
         let rows: Vec<_> = notes.iter().map(row).collect();
         out.data_json("siblings", json!({ "notes": rows }));
     } else if !notes.is_empty() {
-        out.line(&engine::framed_notes(&notes));
+        out.print_line(&engine::frame_sibling_notes(&notes));
     }
     Ok(u8::from(notes.is_empty()))
 }
 
-/// Why files are named, or none.
-fn said_of_files(it: &Foreseen) -> String {
-    let Foreseen { files, alike, known } = it;
-    let of = count(*known as usize, "session", "sessions");
-    if *alike < FEWEST_ALIKE {
-        format!("no files are named: {alike} of {of} did such work, {FEWEST_ALIKE} are needed")
+/// Prints the reasons for predicted files, or for none.
+fn said_of_files(it: &FilePrediction) -> String {
+    let FilePrediction { files, n_similar: alike, n_known: known } = it;
+    let of = format_count(*known as usize, "session", "sessions");
+    if *alike < MIN_SIMILAR_SESSIONS {
+        format!(
+            "no files predicted: {alike} of {of} had a similar task, {MIN_SIMILAR_SESSIONS} are required"
+        )
     } else if files.is_empty() {
-        format!("no files are named: the {alike} of {of} that did such work agree on none")
+        format!("no files predicted: the {alike} of {of} with a similar task share none")
     } else {
-        let named = count(files.len(), "file is", "files are");
-        format!("{named} named: most of the {alike} of {of} that did such work opened them")
+        let named = format_count(files.len(), "file is", "files are");
+        format!("{named} predicted: most of the {alike} of {of} with a similar task opened them")
     }
 }
 
-fn render_reasons(context: &Context, session: &Session<'_>) {
+fn render_reasons(context: &ContextBlock, session: &CommandSession<'_>) {
     let out = session.output;
     out.say("");
-    let Context { used, budget, phase, .. } = context;
+    let ContextBlock { used_tokens: used, token_budget: budget, phase, .. } = context;
     out.say(&format!("{used} of {budget} tokens, phase `{phase}`"));
     say_verdict(context.verdict, session);
-    if let Some(it) = &context.foreseen {
+    if let Some(it) = &context.predicted_files {
         out.say(&said_of_files(it));
     }
     say_columns(session);
     for it in &context.placed {
         let paid = match it.paid_by {
-            PaidBy::Share => "the share of its type",
-            PaidBy::Rest => "what others left",
+            BudgetSource::Share => "the share of its kind",
+            BudgetSource::Rest => "unused shares",
         };
-        out.say(&format!("{}  {} tokens from {paid}", row(&it.hit), it.cost));
+        out.say(&format!("{}  {} tokens from {paid}", format_hit(&it.hit), it.tokens));
     }
-    for (hit, why) in &context.left_out {
+    for (hit, why) in &context.omitted {
         let detail = match why {
-            Omitted::OverBudget { cost, left } => format!(" ({cost} tokens, {left} left)"),
-            Omitted::PassedOver(_) => String::new(),
+            OmissionReason::OverBudget { cost, left } => format!(" ({cost} tokens, {left} left)"),
+            OmissionReason::Excluded(_) => String::new(),
         };
-        out.say(&format!("{DIM}{}  {}{detail}{DIM:#}", row(hit), why.reading()));
+        out.say(&format!(
+            "{DIM_STYLE}{}  {}{detail}{DIM_STYLE:#}",
+            format_hit(hit),
+            why.description()
+        ));
     }
 }

@@ -1,161 +1,164 @@
 //! `waylore doctor`.
 
-use engine::{Check, Health};
+use engine::{DoctorMode, HealthCheck, HealthLevel};
 use serde_json::json;
 
-use super::Session;
-use super::connect::{self, Standing};
-use super::shared::begin;
-use crate::output::{BAD, BOLD, DIM, GOOD, WARN, count};
+use super::CommandSession;
+use super::connect::{self, ConnectionState};
+use super::shared::report_start;
+use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, GOOD_STYLE, WARN_STYLE, format_count};
 
-/// Examine everything and say what to do about each problem
+/// Check everything and print a remedy for each problem
 #[derive(clap::Args, Debug)]
 pub(crate) struct DoctorArgs {
-    /// Mend what can be mended first
+    /// Repair what can be repaired first
     #[arg(long)]
     fix: bool,
 }
 
-pub(crate) async fn run(args: DoctorArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    begin("examining", session);
-    let (found, done) = session.engine.doctor(args.fix).await?;
-    let mut checks = configuration(session);
+pub(crate) async fn run(args: DoctorArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let mode = if args.fix { DoctorMode::Repair } else { DoctorMode::Examine };
+    report_start("examining", session);
+    let (found, done) = session.engine.maintenance().doctor(mode).await?;
+    let mut checks = check_configuration(session);
     checks.extend(found);
-    checks.extend(vectors(session).await);
-    checks.push(daemon(session));
-    checks.extend(hosts(session));
-    checks.extend(twice(session));
-    let worst = checks.iter().map(|it| it.health).max().unwrap_or(Health::Good);
-    let code = u8::from(worst == Health::Bad);
+    checks.extend(check_vectors(session).await);
+    checks.push(check_daemon(session));
+    checks.extend(check_hosts(session));
+    checks.extend(check_double_connection(session));
+    let worst = checks.iter().map(|it| it.health).max().unwrap_or(HealthLevel::Good);
+    let code = u8::from(worst == HealthLevel::Bad);
     if session.output.json {
-        let check = |it: &Check| json!({ "name": it.name, "health": word(it.health), "detail": it.detail, "fix": it.fix });
-        session.output.data_json("health", json!({ "health": word(worst), "checks": checks.iter().map(check).collect::<Vec<_>>(), "mended": done }));
+        let check = |it: &HealthCheck| json!({ "name": it.name, "health": health_word(it.health), "detail": it.detail, "fix": it.fix });
+        session.output.data_json("health", json!({ "health": health_word(worst), "checks": checks.iter().map(check).collect::<Vec<_>>(), "repaired": done }));
         return Ok(code);
     }
     for what in &done {
-        session.output.line(&format!("{GOOD}mended{GOOD:#}     {what}"));
+        session.output.print_line(&format!("{GOOD_STYLE}repaired{GOOD_STYLE:#}   {what}"));
     }
     for check in &checks {
         let style = match check.health {
-            Health::Good => GOOD,
-            Health::Doubtful => WARN,
-            Health::Bad => BAD,
+            HealthLevel::Good => GOOD_STYLE,
+            HealthLevel::Warning => WARN_STYLE,
+            HealthLevel::Bad => BAD_STYLE,
         };
-        session.output.line(&format!(
-            "{style}{:<9}{style:#}  {BOLD}{}{BOLD:#}: {}",
-            word(check.health),
+        session.output.print_line(&format!(
+            "{style}{:<9}{style:#}  {BOLD_STYLE}{}{BOLD_STYLE:#}: {}",
+            health_word(check.health),
             check.name,
             check.detail
         ));
         if let Some(fix) = &check.fix {
-            session.output.line(&format!("{DIM}{:<9}  → {fix}{DIM:#}", ""));
+            session.output.print_line(&format!("{DIM_STYLE}{:<9}  → {fix}{DIM_STYLE:#}", ""));
         }
     }
     Ok(code)
 }
 
-/// The settings, which were let pass to get here.
-fn configuration(session: &Session<'_>) -> Vec<Check> {
+/// Checks the settings, which `doctor` tolerates on opening.
+fn check_configuration(session: &CommandSession<'_>) -> Vec<HealthCheck> {
     let check =
-        |health, detail, fix| Check { name: "configuration".to_owned(), health, detail, fix };
+        |health, detail, fix| HealthCheck { name: "configuration".to_owned(), health, detail, fix };
     let problems = &session.settings.problems;
     if problems.is_empty() {
         let file = session.environment.config_file();
-        return vec![check(Health::Good, format!("`{}`", file.display()), None)];
+        return vec![check(HealthLevel::Good, format!("`{}`", file.display()), None)];
     }
-    let fix = "correct it; until then the other commands refuse to work";
-    let bad = |it: &String| check(Health::Bad, it.clone(), Some(fix.to_owned()));
+    let fix = "correct it; other commands fail until then";
+    let bad = |it: &String| check(HealthLevel::Bad, it.clone(), Some(fix.to_owned()));
     problems.iter().map(bad).collect()
 }
 
-/// How many memories the model in use knows; nothing where a notebook cannot be read, which is said
-/// already. The built-in model makes up for what it lacks while it answers.
-async fn vectors(session: &Session<'_>) -> Option<Check> {
+/// Checks for missing vectors; skipped if a notebook is unreadable, which another check reports. The
+/// built-in model computes missing vectors on the fly.
+async fn check_vectors(session: &CommandSession<'_>) -> Option<HealthCheck> {
     let check = |health, detail, fix: Option<&str>| {
         let (name, fix) = ("vectors".to_owned(), fix.map(str::to_owned));
-        Some(Check { name, health, detail, fix })
+        Some(HealthCheck { name, health, detail, fix })
     };
-    match session.engine.coverage().await {
+    match session.engine.embedding_indexer().coverage().await {
         Ok(it) => {
-            let detail = match it.lacking {
-                0 => format!("every memory has one by `{}`", it.model),
+            let detail = match it.n_missing {
+                0 => format!("every memory has a vector of `{}`", it.model),
                 n => {
-                    let lack = count(n, "memory has", "memories have");
-                    format!("{lack} none by `{}`, of {}", it.model, it.total)
+                    let lack = format_count(n, "memory has", "memories have");
+                    format!("{lack} no vector of `{}`, of {}", it.model, it.n_memories)
                 }
             };
-            if it.lacking == 0 || session.engine.config.models.is_built_in() {
-                check(Health::Good, detail, None)
+            if it.n_missing == 0 || session.engine.config.models.is_built_in() {
+                check(HealthLevel::Good, detail, None)
             } else {
-                check(Health::Doubtful, detail, Some("`waylore embed` makes the others"))
+                check(HealthLevel::Warning, detail, Some("`waylore embed` computes them"))
             }
         }
         Err(engine::Error::Model(error)) => {
-            let fix = "`waylore config test-provider` looks closer; until then words are searched";
-            check(Health::Doubtful, format!("the provider does not make any: {error}"), Some(fix))
+            let fix =
+                "`waylore config test-provider` tests it; until then search uses keywords only";
+            check(HealthLevel::Warning, format!("the provider computes none: {error}"), Some(fix))
         }
         Err(_) => None,
     }
 }
 
-/// The agents' hosts that are installed here, and whether they call us.
-fn hosts(session: &Session<'_>) -> Option<Check> {
-    let standings = connect::standings(&session.environment).ok()?;
-    let word = |it: &Standing| match it {
-        Standing::Connected => "connected",
-        Standing::InPart => "connected by another version or from another place",
-        Standing::Not => "not connected",
+/// Checks whether installed hosts are connected.
+fn check_hosts(session: &CommandSession<'_>) -> Option<HealthCheck> {
+    let standings = connect::connection_states(&session.environment).ok()?;
+    let word = |it: &ConnectionState| match it {
+        ConnectionState::Connected => "connected",
+        ConnectionState::InPart => "connected by another version or from another path",
+        ConnectionState::Not => "not connected",
     };
     let said: Vec<String> =
         standings.iter().map(|(host, it)| format!("{} is {}", host.name, word(it))).collect();
-    let of = |wanted: Standing| standings.iter().find(|it| it.1 == wanted).map(|it| it.0.name);
-    let old = of(Standing::InPart);
-    let fix = old.or_else(|| of(Standing::Not)).map(|it| format!("`waylore connect {it}`"));
-    let health = if old.is_some() { Health::Doubtful } else { Health::Good };
+    let of =
+        |wanted: ConnectionState| standings.iter().find(|it| it.1 == wanted).map(|it| it.0.name);
+    let old = of(ConnectionState::InPart);
+    let fix = old.or_else(|| of(ConnectionState::Not)).map(|it| format!("`waylore connect {it}`"));
+    let health = if old.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
     let detail = if said.is_empty() { "none is here".to_owned() } else { said.join(", ") };
-    Some(Check { name: "hosts".to_owned(), health, detail, fix })
+    Some(HealthCheck { name: "hosts".to_owned(), health, detail, fix })
 }
 
-/// Hosts that run two hooks of ours at every event.
-fn twice(session: &Session<'_>) -> Option<Check> {
+/// Warns about hosts that run two hooks per event.
+fn check_double_connection(session: &CommandSession<'_>) -> Option<HealthCheck> {
     let named = connect::called_twice(&session.engine.place.root, &session.environment);
     let first = named.first()?;
     let detail = format!(
-        "both your settings and this project's call waylore: {}; it counts once, and costs twice",
+        "connected in both your settings and this project's: {}; events count once but start two processes",
         named.join(", ")
     );
     let fix = Some(format!("`waylore disconnect {first} --scope project`, or without `--scope`"));
-    Some(Check { name: "hosts".to_owned(), health: Health::Doubtful, detail, fix })
+    Some(HealthCheck { name: "hosts".to_owned(), health: HealthLevel::Warning, detail, fix })
 }
 
-/// Who serves, and what is done in the background.
-fn daemon(session: &Session<'_>) -> Check {
+/// Checks the daemon and its background jobs.
+fn check_daemon(session: &CommandSession<'_>) -> HealthCheck {
     let check = |health, detail, fix: Option<&str>| {
         let (name, fix) = ("daemon".to_owned(), fix.map(str::to_owned));
-        Check { name, health, detail, fix }
+        HealthCheck { name, health, detail, fix }
     };
-    let address = serve::Address::of(&session.environment.data);
-    match serve::client::status(&address) {
+    let address = serve::DaemonAddress::for_data_dir(&session.environment.data);
+    match serve::client::daemon_status(&address) {
         Ok(status) => {
             let trouble = status["last_trouble"].as_str();
-            let health = if trouble.is_some() { Health::Doubtful } else { Health::Good };
-            check(health, super::serve::brief(&status), None)
+            let health = if trouble.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
+            check(health, super::serve::format_status(&status), None)
         }
-        Err(serve::client::Silence::Nobody) => {
-            check(Health::Good, "not running; hooks answer by themselves".to_owned(), None)
+        Err(serve::client::ClientError::NotRunning) => {
+            check(HealthLevel::Good, "not running; hooks work without it".to_owned(), None)
         }
-        Err(serve::client::Silence::Trouble(why)) => check(
-            Health::Doubtful,
-            format!("it does not answer: {why}"),
-            Some("`waylore serve --stop` ends it; the next hook starts another"),
+        Err(serve::client::ClientError::Failed(why)) => check(
+            HealthLevel::Warning,
+            format!("the daemon does not answer: {why}"),
+            Some("`waylore serve --stop` stops it; the next hook starts a new one"),
         ),
     }
 }
 
-const fn word(health: Health) -> &'static str {
+const fn health_word(health: HealthLevel) -> &'static str {
     match health {
-        Health::Good => "good",
-        Health::Doubtful => "doubtful",
-        Health::Bad => "bad",
+        HealthLevel::Good => "good",
+        HealthLevel::Warning => "doubtful",
+        HealthLevel::Bad => "bad",
     }
 }

@@ -1,37 +1,37 @@
 //! `waylore explain`.
 
-use engine::{Explained, Told, Visited, Witness};
+use engine::{ContributingSession, ExplainedSighting, Explanation, SessionExplanation};
 use model::Memory;
 use serde_json::{Value, json};
 
-use super::Session;
-use crate::output::{BOLD, DIM, Output, visible};
+use super::CommandSession;
+use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls};
 use crate::wire::MemoryWire;
 
-/// Show what a memory rests on, or what became of everything a session showed
+/// Show the evidence behind a memory, or what was learned from a session
 ///
-/// Of a memory: every session in which it was seen, with the evidence. Of a session: what was seen, what was
-/// kept of it, and why the rest was dropped. Without an id, the sessions that were learned from.
+/// For a memory: the sessions that support it, with their evidence. For a session: its sightings, the memories
+/// kept, and the reasons for every drop. Without an id: the sessions that were learned from.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ExplainArgs {
-    /// The id of a memory or of a session, or the beginning of it
+    /// Id of a memory or a session, or a prefix of it
     id: Option<String>,
 }
 
-pub(crate) async fn run(args: ExplainArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: ExplainArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let Some(id) = args.id else { return sessions(session).await };
-    match session.engine.explain(&id).await? {
-        Explained::Memory { memory, witnesses, sessions } => {
+    let Some(id) = args.id else { return list_sessions(session).await };
+    match session.engine.session_history().explain(&id).await? {
+        Explanation::Memory { memory, sightings: witnesses, sessions } => {
             of_memory(&memory, &witnesses, &sessions, out);
         }
-        Explained::Session(told) => of_session(&told, out),
+        Explanation::Session(told) => of_session(&told, out),
     }
     Ok(0)
 }
 
-async fn sessions(session: &Session<'_>) -> anyhow::Result<u8> {
-    let (out, all) = (session.output, session.engine.learned_sessions().await?);
+async fn list_sessions(session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let (out, all) = (session.output, session.engine.session_history().learned_sessions().await?);
     if out.json {
         let rows: Vec<Value> = all.iter().map(session_json).collect();
         out.data_json("sessions", json!({ "sessions": rows }));
@@ -39,29 +39,29 @@ async fn sessions(session: &Session<'_>) -> anyhow::Result<u8> {
     }
     for it in &all {
         let task = model::clean_label(&it.task, 80);
-        out.line(&format!(
-            "{BOLD}#{}{BOLD:#} {} {} {DIM}{}{DIM:#}",
+        out.print_line(&format!(
+            "{BOLD_STYLE}#{}{BOLD_STYLE:#} {} {} {DIM_STYLE}{}{DIM_STYLE:#}",
             it.id.short(),
-            it.ended.minute(),
+            it.ended.format_minute(),
             it.kind,
-            visible(&task)
+            escape_controls(&task)
         ));
     }
     if all.is_empty() {
-        out.say("nothing was learned from sessions yet");
-        out.hint("`waylore learn` goes through past sessions");
+        out.say("no session was learned from yet");
+        out.hint("`waylore learn` reads past sessions");
     }
     Ok(0)
 }
 
-fn session_json(it: &engine::SessionRow) -> Value {
+fn session_json(it: &engine::SessionSummary) -> Value {
     json!({
         "id": it.id,
         "parent": it.parent,
         "agent": it.agent,
         "type": it.kind,
         "outcome": it.outcome,
-        "validated": it.validated,
+        "validated": it.validation_basis,
         "task": it.task,
         "started": it.started.0,
         "ended": it.ended.0,
@@ -72,29 +72,34 @@ fn session_json(it: &engine::SessionRow) -> Value {
     })
 }
 
-fn sighting_json(it: &Witness) -> Value {
-    let dropped = it.sighting.dropped.as_ref();
+fn sighting_json(it: &ExplainedSighting) -> Value {
+    let dropped = it.dropped.as_ref();
     json!({
-        "signal": it.sighting.signal,
-        "key": it.sighting.key,
-        "times": it.sighting.times,
-        "tainted": it.sighting.tainted,
-        "evidence": it.evidence.told(),
-        "memory": it.sighting.memory,
+        "signal": it.signal,
+        "key": it.key,
+        "times": it.times,
+        "tainted": it.tainted,
+        "evidence": it.evidence.summary_line(),
+        "memory": it.memory,
         "dropped": dropped.map(|it| json!({ "reason": it.0, "detail": it.1 })),
         "session": it.session.as_ref().map(session_json),
     })
 }
 
-fn visited_json(it: &Visited) -> Value {
+fn visited_json(it: &ContributingSession) -> Value {
     json!({ "session": session_json(&it.session), "files": it.files.iter().map(file_json).collect::<Vec<_>>() })
 }
 
-fn file_json(it: &engine::TouchedRow) -> Value {
+fn file_json(it: &engine::SessionFile) -> Value {
     json!({ "path": it.path, "reads": it.reads, "edits": it.edits, "first_step": it.first_step })
 }
 
-fn of_memory(memory: &Memory, witnesses: &[Witness], sessions: &[Visited], out: &Output) {
+fn of_memory(
+    memory: &Memory,
+    witnesses: &[ExplainedSighting],
+    sessions: &[ContributingSession],
+    out: &Output,
+) {
     if out.json {
         let evidence: Vec<Value> = witnesses.iter().map(sighting_json).collect();
         let sessions: Vec<Value> = sessions.iter().map(visited_json).collect();
@@ -104,61 +109,61 @@ fn of_memory(memory: &Memory, witnesses: &[Witness], sessions: &[Visited], out: 
         );
         return;
     }
-    out.line(&format!(
-        "{BOLD}#{}{BOLD:#} {DIM}{}, confidence {}{DIM:#}",
+    out.print_line(&format!(
+        "{BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, confidence {}{DIM_STYLE:#}",
         memory.id.short(),
         memory.kind,
         memory.confidence
     ));
-    out.line(&format!("  {}", visible(&memory.content)));
+    out.print_line(&format!("  {}", escape_controls(&memory.content)));
     for it in witnesses {
-        let signal = it.sighting.signal;
-        out.line("");
+        let signal = it.signal;
+        out.print_line("");
         match &it.session {
             Some(session) => {
-                let held = session.validated.map_or("not validated", |it| it.reading());
-                out.line(&format!(
-                    "{signal} in session {BOLD}#{}{BOLD:#} {DIM}{}, {}; {held}{DIM:#}",
+                let held = session.validation_basis.map_or("not validated", |it| it.description());
+                out.print_line(&format!(
+                    "{signal} in session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}; {held}{DIM_STYLE:#}",
                     session.id.short(),
                     session.agent,
-                    session.ended.minute()
+                    session.ended.format_minute()
                 ));
-                out.line(&format!(
-                    "  {DIM}task{DIM:#} {}",
-                    visible(&model::clean_label(&session.task, 120))
+                out.print_line(&format!(
+                    "  {DIM_STYLE}task{DIM_STYLE:#} {}",
+                    escape_controls(&model::clean_label(&session.task, 120))
                 ));
             }
-            None => out.line(&format!("{signal} in a session that is no longer known")),
+            None => out.print_line(&format!("{signal} in a session that is no longer known")),
         }
-        out.line(&format!("  {}", visible(&it.evidence.told())));
+        out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
     }
     for it in sessions {
-        let (session, files) = (&it.session, it.files.iter().map(touched).collect::<Vec<_>>());
-        out.line("");
-        out.line(&format!(
-            "session {BOLD}#{}{BOLD:#} {DIM}{}, {}{DIM:#}",
+        let (session, files) = (&it.session, it.files.iter().map(format_file).collect::<Vec<_>>());
+        out.print_line("");
+        out.print_line(&format!(
+            "session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}{DIM_STYLE:#}",
             session.id.short(),
             session.agent,
-            session.ended.minute()
+            session.ended.format_minute()
         ));
-        out.line(&format!("  {}", visible(&files.join(", "))));
+        out.print_line(&format!("  {}", escape_controls(&files.join(", "))));
     }
     if witnesses.is_empty() && sessions.is_empty() {
         let by = &memory.created_by;
         out.say(&format!(
-            "it was not learned from sessions; {by} made it on {}",
-            memory.created_at.date()
+            "not learned from sessions; created by {by} on {}",
+            memory.created_at.format_date()
         ));
     }
 }
 
-/// A file, and what was done to it.
-fn touched(it: &engine::TouchedRow) -> String {
+/// Formats a file with its reads and edits.
+fn format_file(it: &engine::SessionFile) -> String {
     let what = if it.edits > 0 { "edited" } else { "read" };
     format!("{} ({what})", it.path)
 }
 
-fn of_session(told: &Told, out: &Output) {
+fn of_session(told: &SessionExplanation, out: &Output) {
     let session = &told.session;
     if out.json {
         let files: Vec<Value> = told.files.iter().map(file_json).collect();
@@ -169,38 +174,52 @@ fn of_session(told: &Told, out: &Output) {
         );
         return;
     }
-    out.line(&format!(
-        "session {BOLD}#{}{BOLD:#} {DIM}{}, {}{DIM:#}",
+    out.print_line(&format!(
+        "session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}{DIM_STYLE:#}",
         session.id.short(),
         session.agent,
-        session.ended.minute()
+        session.ended.format_minute()
     ));
-    out.line(&format!(
-        "  {DIM}task{DIM:#}      {}",
-        visible(&model::clean_label(&session.task, 160))
+    out.print_line(&format!(
+        "  {DIM_STYLE}task{DIM_STYLE:#}      {}",
+        escape_controls(&model::clean_label(&session.task, 160))
     ));
-    let held = session.validated.map_or("nothing speaks for the work yet", |it| it.reading());
-    out.line(&format!("  {DIM}what{DIM:#}      {}, {}; {held}", session.kind, session.outcome));
-    out.line(&format!(
-        "  {DIM}effort{DIM:#}    {} steps, {} tokens, {} errors",
+    let held =
+        session.validation_basis.map_or("the work is not validated yet", |it| it.description());
+    out.print_line(&format!(
+        "  {DIM_STYLE}what{DIM_STYLE:#}      {}, {}; {held}",
+        session.kind, session.outcome
+    ));
+    out.print_line(&format!(
+        "  {DIM_STYLE}effort{DIM_STYLE:#}    {} steps, {} tokens, {} errors",
         session.steps, session.tokens, session.retries
     ));
     if let Some(external) = &session.external {
-        out.line(&format!("  {DIM}outside{DIM:#}   {}", visible(external)));
+        out.print_line(&format!(
+            "  {DIM_STYLE}outside{DIM_STYLE:#}   {}",
+            escape_controls(external)
+        ));
     }
     let edited: Vec<String> =
         told.files.iter().filter(|it| it.edits > 0).map(|it| it.path.to_string()).collect();
     if !edited.is_empty() {
-        out.line(&format!("  {DIM}edited{DIM:#}    {}", visible(&edited.join(", "))));
+        out.print_line(&format!(
+            "  {DIM_STYLE}edited{DIM_STYLE:#}    {}",
+            escape_controls(&edited.join(", "))
+        ));
     }
     for it in &told.sightings {
-        let fate = match (&it.sighting.dropped, it.sighting.memory) {
+        let fate = match (&it.dropped, it.memory) {
             (Some((why, detail)), _) => format!("dropped: {why}, {detail}"),
             (None, Some(memory)) => format!("kept as #{}", memory.short()),
             (None, None) => "kept".to_owned(),
         };
-        out.line("");
-        out.line(&format!("{} {DIM}{}{DIM:#}", it.sighting.signal, visible(&fate)));
-        out.line(&format!("  {}", visible(&it.evidence.told())));
+        out.print_line("");
+        out.print_line(&format!(
+            "{} {DIM_STYLE}{}{DIM_STYLE:#}",
+            it.signal,
+            escape_controls(&fate)
+        ));
+        out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
     }
 }

@@ -2,102 +2,111 @@
 
 use std::path::PathBuf;
 
-use engine::Correction;
+use engine::{CorrectionResult, MemoryCorrection};
 use serde_json::json;
 
-use super::Session;
-use crate::failure::usage;
-use crate::output::BOLD;
+use super::CommandSession;
+use crate::failure::usage_error;
+use crate::output::{BOLD_STYLE, Output};
 use crate::wire::MemoryWire;
 
-/// Say what is wrong with a memory, or that it is right
+/// Correct or confirm a memory
 #[derive(clap::Args, Debug)]
 pub(crate) struct FlagArgs {
-    /// Its id, or the beginning of it
+    /// Id of the memory, or a prefix of it
     id: String,
-    /// What about it
-    verdict: Verdict,
-    /// What is right instead
+    /// Verdict
+    verdict: FlagVerdict,
+    /// The correct text
     #[arg(long, value_name = "TEXT")]
     text: Option<String>,
-    /// The module it does apply to (with not-here)
+    /// Module it applies to (with not-here)
     #[arg(short, long = "module", value_name = "NAME")]
     modules: Vec<String>,
-    /// The file it does apply to (with not-here)
+    /// File it applies to (with not-here)
     #[arg(short, long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
 }
 
 #[derive(clap::ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
-enum Verdict {
-    /// It is right: confirm it, lift review and taint
+enum FlagVerdict {
+    /// Correct: confirm it, clear review and taint
     Ok,
-    /// It was true once; --text gives what is true now
+    /// Outdated; --text gives the current fact
     Outdated,
-    /// Part of it is wrong; --text is its new wording
+    /// Partly wrong; --text gives the new wording
     PartlyWrong,
-    /// It does not apply here; --module or --file say where it does
+    /// Does not apply here; --module or --file say where it does
     NotHere,
-    /// It was never true; --text says what is
+    /// Wrong; --text gives the correct fact
     Incorrect,
 }
 
-pub(crate) async fn run(args: FlagArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: FlagArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     let text = || {
         args.text.clone().ok_or_else(|| {
-            usage("that needs the right text", "add --text \"what is right instead\"")
+            usage_error(
+                "this verdict needs the correct text",
+                "add --text \"the correct statement\"",
+            )
         })
     };
     let correction = match args.verdict {
-        Verdict::Ok => Correction::Right,
-        Verdict::Outdated => Correction::Outdated { replacement: args.text.clone() },
-        Verdict::PartlyWrong => Correction::PartlyWrong { text: text()? },
-        Verdict::Incorrect => Correction::Incorrect { text: text()? },
-        Verdict::NotHere => Correction::NotHere {
+        FlagVerdict::Ok => MemoryCorrection::Confirmed,
+        FlagVerdict::Outdated => MemoryCorrection::Outdated { replacement: args.text.clone() },
+        FlagVerdict::PartlyWrong => MemoryCorrection::PartlyWrong { text: text()? },
+        FlagVerdict::Incorrect => MemoryCorrection::Incorrect { text: text()? },
+        FlagVerdict::NotHere => MemoryCorrection::NotApplicable {
             modules: args.modules.clone(),
             files: args.files.clone(),
             cwd: session.base.clone(),
         },
     };
-    let res = session.engine.correct(&args.id, correction).await?;
+    let res = session.engine.editor().correct(&args.id, correction).await?;
     let out = session.output;
     if out.json {
         let body = json!({
             "memory": MemoryWire::from(&res.memory),
             "replacement": res.replacement.as_ref().map(MemoryWire::from),
-            "for_review": res.shaken.iter().map(|it| it.id).collect::<Vec<_>>(),
+            "for_review": res.dependents.iter().map(|it| it.id).collect::<Vec<_>>(),
             "excluded": res.excluded,
         });
         out.data_json("flagged", body);
-        return Ok(0);
+    } else {
+        render(args.verdict, &res, out);
     }
+    Ok(0)
+}
+
+fn render(verdict: FlagVerdict, res: &CorrectionResult, out: &Output) {
     let id = res.memory.id.short();
-    let done = match args.verdict {
-        Verdict::Ok => format!("confirmed, confidence {}", res.memory.confidence),
-        Verdict::Outdated | Verdict::Incorrect => "deprecated: it is no longer shown".to_owned(),
-        Verdict::PartlyWrong => format!("now version {}", res.memory.version),
-        Verdict::NotHere if res.excluded => "kept out of this project".to_owned(),
-        Verdict::NotHere => "narrowed".to_owned(),
+    let done = match verdict {
+        FlagVerdict::Ok => format!("confirmed, confidence {}", res.memory.confidence),
+        FlagVerdict::Outdated | FlagVerdict::Incorrect => {
+            "deprecated: it is no longer shown".to_owned()
+        }
+        FlagVerdict::PartlyWrong => format!("now version {}", res.memory.version),
+        FlagVerdict::NotHere if res.excluded => "excluded from this project".to_owned(),
+        FlagVerdict::NotHere => "narrowed".to_owned(),
     };
-    out.line(&format!("{BOLD}#{id}{BOLD:#}  {done}"));
+    out.print_line(&format!("{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {done}"));
     if let Some(fresh) = &res.replacement {
-        out.line(&format!(
-            "{BOLD}#{}{BOLD:#}  takes its place: {}",
+        out.print_line(&format!(
+            "{BOLD_STYLE}#{}{BOLD_STYLE:#}  supersedes it: {}",
             fresh.id.short(),
             fresh.summary
         ));
     }
-    for it in &res.shaken {
+    for it in &res.dependents {
         out.say(&format!(
-            "#{} rests on it and now waits for review: {}",
+            "#{} is derived from it and now needs review: {}",
             it.id.short(),
             it.summary
         ));
     }
     out.hint(&if res.excluded {
-        format!("`waylore restore {id}` lets it in again")
+        format!("`waylore restore {id}` removes the exclusion")
     } else {
-        "`waylore undo` takes it back".to_owned()
+        "`waylore undo` reverts it".to_owned()
     });
-    Ok(0)
 }

@@ -3,27 +3,27 @@
 use model::Memory;
 use serde_json::json;
 
-use super::Session;
+use super::CommandSession;
 use super::shared::status_word;
-use crate::output::{BOLD, DIM, visible};
+use crate::output::{BOLD_STYLE, DIM_STYLE, escape_controls};
 use crate::wire::MemoryWire;
 
-/// Show what happened to a memory, and what it said each time
+/// Show the versions of a memory and their changes
 #[derive(clap::Args, Debug)]
 pub(crate) struct HistoryArgs {
-    /// Its id, or the beginning of it
+    /// Id of the memory, or a prefix of it
     id: String,
 }
 
-pub(crate) async fn run(args: HistoryArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let past = session.engine.history(&args.id).await?;
+pub(crate) async fn run(args: HistoryArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let past = session.engine.retriever().history(&args.id).await?;
     if session.output.json {
-        let step = |(entry, memory): &(engine::Entry, Option<Memory>)| {
+        let step = |(entry, memory): &(engine::HistoryEntry, Option<Memory>)| {
             json!({
                 "at": entry.at.0,
                 "action": entry.action.slug(),
                 "actor": entry.actor.to_string(),
-                "undone": entry.undone_by.is_some(),
+                "undone": entry.is_undone,
                 "memory": memory.as_ref().map(MemoryWire::from),
             })
         };
@@ -35,16 +35,16 @@ pub(crate) async fn run(args: HistoryArgs, session: &Session<'_>) -> anyhow::Res
     for (entry, memory) in &past.steps {
         let version =
             memory.as_ref().map(|it| format!("version {}", it.version)).unwrap_or_default();
-        let undone = if entry.undone_by.is_some() { " (undone)" } else { "" };
-        session.output.line(&format!(
-            "{BOLD}{}{BOLD:#} by {} {DIM}{} · {version}{undone}{DIM:#}",
+        let undone = if entry.is_undone { " (undone)" } else { "" };
+        session.output.print_line(&format!(
+            "{BOLD_STYLE}{}{BOLD_STYLE:#} by {} {DIM_STYLE}{} · {version}{undone}{DIM_STYLE:#}",
             entry.action,
             entry.actor,
-            entry.at.minute()
+            entry.at.format_minute()
         ));
         if let Some(memory) = memory {
-            for it in differences(before, memory) {
-                session.output.line(&format!("  {it}"));
+            for it in describe_changes(before, memory) {
+                session.output.print_line(&format!("  {it}"));
             }
             before = Some(memory);
         }
@@ -52,15 +52,15 @@ pub(crate) async fn run(args: HistoryArgs, session: &Session<'_>) -> anyhow::Res
     Ok(0)
 }
 
-/// What a version says that the one before did not.
-fn differences(before: Option<&Memory>, after: &Memory) -> Vec<String> {
+/// Describes the differences between two versions.
+fn describe_changes(before: Option<&Memory>, after: &Memory) -> Vec<String> {
     let mut res = Vec::new();
     let mut note = |name: &str, old: Option<String>, new: String| {
         if old.as_ref() != Some(&new) && !(old.is_none() && new.is_empty()) {
-            res.push(format!("{DIM}{name}:{DIM:#} {new}"));
+            res.push(format!("{DIM_STYLE}{name}:{DIM_STYLE:#} {new}"));
         }
     };
-    note("text", before.map(|it| visible(&it.content)), visible(&after.content));
+    note("text", before.map(|it| escape_controls(&it.content)), escape_controls(&after.content));
     note("type", before.map(|it| it.kind.to_string()), after.kind.to_string());
     let status = |it: &Memory| status_word(it.status()).to_owned();
     note("status", before.map(status), status(after));

@@ -1,167 +1,188 @@
-//! `waylore hook`: what a host runs on every event. Fails open, whatever happens.
+//! `waylore hook`: run by a host at every event. It fails open: whatever goes wrong, it answers
+//! nothing and exits with 0.
+//!
+//! The message is parsed once, here; the daemon, if one runs, receives it and parses it once on its
+//! side.
 
 use std::io::Read;
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::path::PathBuf;
+use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use engine::{Heard, Host, Moment};
-use serve::client::Silence;
+use engine::{HookEvent, HookMessage, Host, SessionSource};
+use serve::client::ClientError;
 
 use super::connect::host_name;
-use super::{Command, Session};
 use crate::config::Settings;
 use crate::environment::Environment;
 use crate::output::Output;
-use crate::{Global, environment};
+use crate::project::{DamageTolerance, ProjectFactory};
+use crate::{GlobalArgs, environment};
 
-/// The longest message that is read.
-const LONGEST: u64 = 8 << 20;
-/// After so long the host goes on without us.
-const PATIENCE: Duration = Duration::from_millis(900);
-/// So much longer at a moment that is worth it.
-const LONGER: Duration = Duration::from_millis(1_500);
-static IS_WORTH_IT: AtomicBool = AtomicBool::new(false);
-/// The longest answer, in bytes: beyond, hosts put it into a file that nobody opens. What is longer is
-/// not said: half a block would not end.
-const MOST: usize = 9_000;
+/// Longest message read from standard input, in bytes.
+const MAX_MESSAGE_BYTES: u64 = 8 << 20;
+/// Time after which the process exits without an answer.
+const HOOK_TIMEOUT: Duration = Duration::from_millis(900);
+/// Time added to that at an event whose answer is worth waiting for.
+const EXTRA_TIMEOUT: Duration = Duration::from_millis(1_500);
+/// Whether the extra time applies. Set once the event is known, read by the thread that ends the
+/// process.
+static HAS_EXTRA_TIME: AtomicBool = AtomicBool::new(false);
+/// Longest text injected, in bytes. Hosts move a longer answer into a file that models do not open.
+/// It is dropped instead of truncated, because half a block of notes has no end.
+const MAX_INJECTED_BYTES: usize = 9_000;
 
 /// Answer an event of an agent's host
 ///
-/// Run by the host, with the event on standard input. Says what is worth knowing at this moment, or
-/// nothing; never fails and never waits.
+/// Run by the host, with the event on standard input. Prints the notes worth knowing at this event,
+/// or nothing; never fails and never waits long.
 #[derive(clap::Args, Debug)]
 pub(crate) struct HookArgs {
-    /// Who calls
+    /// The host that calls
     #[arg(value_name = "HOST", value_parser = host_name())]
     host: &'static Host,
-    /// Which event it is, for hosts that do not say so in the message
+    /// Name of the event, for hosts whose messages lack it
     #[arg(value_name = "EVENT")]
     event: Option<String>,
 }
 
-/// How long the daemon may take to answer at a moment.
-const fn budget(moment: &Moment) -> Duration {
-    Duration::from_millis(match moment {
-        Moment::Start { .. } => 500,
-        Moment::Prompt { .. } => 2_000,
-        Moment::Touched { .. } | Moment::Failed { .. } | Moment::Ran { .. } | Moment::End => 100,
-        Moment::Step { .. } | Moment::Other => 50,
+/// Time that the daemon may take to answer an event.
+const fn answer_timeout(event: &HookEvent) -> Duration {
+    Duration::from_millis(match event {
+        HookEvent::SessionStart { .. } => 500,
+        HookEvent::Prompt { .. } => 2_000,
+        HookEvent::FilesTouched { .. }
+        | HookEvent::CallFailed { .. }
+        | HookEvent::CommandEnded { .. }
+        | HookEvent::SessionEnd => 100,
+        HookEvent::StepEnded { .. } | HookEvent::Other => 50,
     })
 }
 
-/// Answers on standard output, if at all. The exit code is always 0: any other would be an error in
-/// the eyes of the host, and some would stop the agent.
+/// Reads the message and prints the answer, if any. The exit code is always 0: hosts treat any
+/// other as an error, and some stop the agent.
 pub(crate) fn run(args: HookArgs) {
+    // Agents that we start ourselves, for example to reword memories, must not be observed.
     if environment::is_own() {
         return;
     }
-    // A panic is our trouble, not the host's.
+    // The message of a panic would appear in the host's output.
     std::panic::set_hook(Box::new(|_| {}));
     std::thread::spawn(|| {
-        #[expect(clippy::disallowed_methods, reason = "this waits so that the agent need not")]
+        #[expect(clippy::disallowed_methods, reason = "this thread limits how long the host waits")]
         let wait = std::thread::sleep;
-        wait(environment::patience().unwrap_or(PATIENCE));
-        if IS_WORTH_IT.load(Ordering::Relaxed) {
-            wait(LONGER);
+        wait(environment::hook_timeout().unwrap_or(HOOK_TIMEOUT));
+        if HAS_EXTRA_TIME.load(Ordering::Relaxed) {
+            wait(EXTRA_TIMEOUT);
         }
         std::process::exit(0);
     });
     let _ = catch_unwind(|| {
         let mut input = Vec::new();
-        std::io::stdin().take(LONGEST).read_to_end(&mut input).ok()?;
-        if let Some(event) = &args.event {
-            input = engine::with_event(input, event);
-        }
-        attend(args.host, &input)
+        std::io::stdin().take(MAX_MESSAGE_BYTES).read_to_end(&mut input).ok()?;
+        let message = args.host.parse(&input, args.event.as_deref())?;
+        answer_hook(args.host, &message)
     });
 }
 
-/// Asks whoever serves; where nobody does, answers by itself. What was not taken there is kept for later.
-fn attend(host: &'static Host, input: &[u8]) -> Option<()> {
-    let heard = host.hear(input)?;
+/// Asks the daemon, or answers in this process if none runs. A message that the daemon did not take
+/// goes to the inbox.
+fn answer_hook(host: &Host, message: &HookMessage) -> Option<()> {
     let environment = Environment::read().ok()?;
-    let budget = environment::patience().unwrap_or(budget(&heard.moment));
-    IS_WORTH_IT.store(budget > PATIENCE, Ordering::Relaxed);
-    let request = serve::client::hook_request(host.name, std::str::from_utf8(input).ok()?);
-    let address = serve::Address::of(&environment.data);
-    match serve::client::ask(&address, &request, budget) {
+    let timeout = environment::hook_timeout().unwrap_or(answer_timeout(&message.event));
+    HAS_EXTRA_TIME.store(timeout > HOOK_TIMEOUT, Ordering::Relaxed);
+    let request = serve::client::hook_request(host.name, message)?;
+    let address = serve::DaemonAddress::for_data_dir(&environment.data);
+    match serve::client::send_request(&address, &request, timeout) {
         Ok(answer) => {
-            say(host, &heard, answer["text"].as_str());
+            print_answer(host, message, answer["text"].as_str());
+            // A daemon of an older version steps down for a new one.
             if serve::is_newer(env!("CARGO_PKG_VERSION"), answer["version"].as_str()?) {
-                start(&environment);
+                start_daemon(&environment);
             }
         }
-        Err(Silence::Nobody) => {
-            IS_WORTH_IT.store(false, Ordering::Relaxed);
-            let said = catch_unwind(AssertUnwindSafe(|| by_itself(host, &heard))).ok().flatten();
-            say(host, &heard, said.as_deref());
-            keep(&environment, host, input);
-            let starts = !matches!(heard.moment, Moment::Other);
-            if !(starts && start(&environment)) && heard.moment == Moment::End {
-                learn_later(&heard);
+        Err(ClientError::NotRunning) => {
+            // Answering here must be quick: the project has to be opened first.
+            HAS_EXTRA_TIME.store(false, Ordering::Relaxed);
+            let inject = AssertUnwindSafe(|| inject_here(&environment, message));
+            let text = catch_unwind(inject).ok().flatten();
+            print_answer(host, message, text.as_deref());
+            store_message(&environment, host, message);
+            let is_useful = !matches!(message.event, HookEvent::Other);
+            let has_started = is_useful && start_daemon(&environment);
+            if !has_started && message.event == HookEvent::SessionEnd {
+                start_learning(message);
             }
         }
-        Err(Silence::Trouble(_)) => keep(&environment, host, input),
+        // The daemon may have failed before it journalled the message; the journal drops
+        // repetitions.
+        Err(ClientError::Failed(_)) => store_message(&environment, host, message),
     }
     Some(())
 }
 
-fn say(host: &Host, heard: &Heard, text: Option<&str>) {
-    if let Some(text) = text.filter(|it| !it.is_empty() && it.len() <= MOST) {
-        Output::new(&global(None)).line(&host.answer(heard, text));
+fn print_answer(host: &Host, message: &HookMessage, text: Option<&str>) {
+    if let Some(text) = text.filter(|it| !it.is_empty() && it.len() <= MAX_INJECTED_BYTES) {
+        let global = GlobalArgs { json: false, project: None, quiet: true };
+        Output::new(&global).print_line(&host.render_answer(message, text));
     }
 }
 
-/// Keeps the event for whoever serves next. On a full disk it is lost here; hosts keep logs of their own.
-fn keep(environment: &Environment, host: &Host, input: &[u8]) {
-    let _ = engine::keep_for_later(
+/// Stores the events of a message in the inbox, from which the next daemon or `learn` takes them.
+/// On a full disk they are lost here; the host's own transcript still has them.
+fn store_message(environment: &Environment, host: &Host, message: &HookMessage) {
+    let _ = engine::store_in_inbox(
         &environment.data,
         environment.home.as_deref(),
-        (host, input),
+        (host, message),
         environment.now,
     );
 }
 
-fn by_itself(host: &'static Host, heard: &Heard) -> Option<String> {
-    if matches!(heard.moment, Moment::Other | Moment::End) {
+/// Selects the text to inject in this process.
+fn inject_here(environment: &Environment, message: &HookMessage) -> Option<String> {
+    if matches!(message.event, HookEvent::Other | HookEvent::SessionEnd) {
         return None;
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
     runtime.block_on(async {
-        let global = global(Some(PathBuf::from(&heard.cwd)));
-        let output = Output::new(&global);
-        let command = Command::Hook(HookArgs { host, event: None });
-        let session = Session::open(&global, &output, &command).await.ok()?;
-        if session.engine.closed {
+        let folder = environment.start(Some(Path::new(&message.cwd)));
+        let factory = ProjectFactory::new(environment).ok()?;
+        let opened = factory.open(&folder, environment.now, DamageTolerance::None).await.ok()?;
+        let project = opened.project;
+        if project.is_memory_disabled() {
             return None;
         }
-        // A host with two hooks of ours runs them side by side: the second finds what the first has said.
-        let _turn = session.engine.turn(&heard.session).ok()?;
-        session.engine.attend(heard).await.ok()?
+        if project.injector().has_search_text(message) {
+            // A failure to embed is no reason to inject nothing.
+            project.embedding_indexer().embed_before_search().await;
+        }
+        // A host with two hooks of ours runs them side by side: the second must see what the first
+        // has shown.
+        let _lock = project.injector().lock_session(&message.session).ok()?;
+        Some(project.injector().inject(message).await.ok()?.text)
     })
 }
 
-/// Starts the daemon where that is wanted; nobody waits for it. Says whether one was started.
-fn start(environment: &Environment) -> bool {
-    let wanted = Settings::load(environment).is_ok_and(|it| it.get("serve.start") == "true");
-    wanted && cfg!(unix) && environment::start_daemon().is_ok()
+/// Starts the daemon if the settings ask for it, without waiting for it, and returns whether it was
+/// started.
+fn start_daemon(environment: &Environment) -> bool {
+    let is_wanted = Settings::load(environment).is_ok_and(|it| it.get("serve.start") == "true");
+    is_wanted && cfg!(unix) && environment::start_daemon().is_ok()
 }
 
-/// Lets a process of its own learn from what the host has written down; nobody waits for it. A host that
-/// does not say where that is keeps it where `learn` looks.
-fn learn_later(heard: &Heard) {
+/// Starts a process that learns from the ended session, without waiting for it.
+fn start_learning(message: &HookMessage) {
     let Ok(program) = std::env::current_exe() else { return };
     let mut command = std::process::Command::new(program);
-    command.args(["--quiet", "-C", &heard.cwd, "learn"]);
-    if let Some(transcript) = &heard.transcript {
-        command.args(["--from", transcript]);
+    command.args(["--quiet", "-C", &message.cwd, "learn"]);
+    match &message.source {
+        SessionSource::HostTranscript { path } => _ = command.args(["--from", path]),
+        // `--from` a database would learn the sessions of other projects. Without it `learn` looks
+        // in the places where hosts keep their sessions, and in the journals.
+        SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => {}
     }
-    // Not learned now is learned with the next `waylore learn`.
-    let _ = environment::detach(&mut command);
-}
-
-fn global(project: Option<PathBuf>) -> Global {
-    Global { json: false, project, quiet: true }
+    // If it fails, the next `waylore learn` finds the session.
+    let _ = environment::spawn_detached(&mut command);
 }

@@ -2,56 +2,57 @@
 
 use serde_json::{Value, json};
 
-use super::Session;
-use super::code::{doubts, place, rings};
-use super::shared::line;
-use crate::output::count;
+use super::CommandSession;
+use super::code::{format_symbol, print_by_depth, warn_if_stale};
+use super::shared::format_memory;
+use crate::output::format_count;
 use crate::wire;
 use crate::wire::MemoryWire;
 
-/// Show who would notice a change: callers, users, heirs, tests
+/// Show the code affected by a change: callers, users, subtypes, tests
 ///
-/// Every line says by which kind of edge and, when it is only a guess, how it was found.
+/// Each line names the kind of edge and, for a guess, how it was resolved.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ImpactArgs {
-    /// What would change: `path:symbol`, `path:line`, `path`, or a symbol that only one file defines
+    /// Target: `path:symbol`, `path:line`, `path`, or a symbol that only one file defines
     target: String,
-    /// How many steps away somebody may be
+    /// Largest number of steps
     #[arg(short, long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=3))]
     depth: u32,
-    /// How many lines at most
+    /// Most lines to print
     #[arg(short = 'n', long, value_name = "N", default_value_t = 50)]
     limit: usize,
 }
 
-pub(crate) async fn run(args: ImpactArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: ImpactArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let found = session.engine.impact(&args.target, args.depth).await?;
+    let found = session.engine.code_graph().impact(&args.target, args.depth).await?;
     if out.json {
         let memories: Vec<MemoryWire> = found.memories.iter().map(MemoryWire::from).collect();
-        let list =
-            |it: &[engine::Symbol]| it.iter().map(wire::graph::symbol).collect::<Vec<Value>>();
-        let reached: Vec<Value> = found.mentions.iter().map(wire::graph::mention).collect();
+        let list = |it: &[engine::SymbolInfo]| {
+            it.iter().map(wire::graph::symbol_json).collect::<Vec<Value>>()
+        };
+        let reached: Vec<Value> = found.reached.iter().map(wire::graph::reached_json).collect();
         let body = json!({
             "targets": list(&found.targets), "reached": reached, "memories": memories,
-            "freshness": wire::graph::freshness(&found.freshness),
+            "freshness": wire::graph::freshness_json(&found.freshness),
         });
         out.data_json("impact", body);
-        return Ok(u8::from(found.mentions.is_empty()));
+        return Ok(u8::from(found.reached.is_empty()));
     }
     for it in &found.targets {
-        out.line(&place(it));
+        out.print_line(&format_symbol(it));
     }
-    rings(out, &found.mentions, args.limit);
-    let n_tests = found.mentions.iter().filter(|it| it.symbol.is_test).count();
-    if found.mentions.is_empty() {
-        out.line("nobody refers to it");
+    print_by_depth(out, &found.reached, args.limit);
+    let n_tests = found.reached.iter().filter(|it| it.symbol.is_test).count();
+    if found.reached.is_empty() {
+        out.print_line("no references found");
     } else {
-        out.line(&format!("{} among them", count(n_tests, "test", "tests")));
+        out.print_line(&format!("{} among them", format_count(n_tests, "test", "tests")));
     }
     for it in &found.memories {
-        out.line(&line(it, &session.settings.types));
+        out.print_line(&format_memory(it, &session.settings.types));
     }
-    doubts(out, &found.freshness);
-    Ok(u8::from(found.mentions.is_empty()))
+    warn_if_stale(out, &found.freshness);
+    Ok(u8::from(found.reached.is_empty()))
 }

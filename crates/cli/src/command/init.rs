@@ -1,54 +1,54 @@
 //! `waylore init`.
 
-use engine::{Filter, Progress, Reach, RuleBook, RulesTaken, Shown};
-use model::{Kind, Status};
+use engine::{MemoryFilter, NotebookScope, ParsedRuleFile, RatedMemory, RuleImport, TaskProgress};
+use model::{MemoryKind, MemoryStatus};
 use serde_json::json;
 
-use super::index::{Reading, all_cores, read_project};
-use super::shared::{agreed, line};
-use super::{Session, connect, learn};
-use crate::output::{BOLD, DIM, Output, count};
+use super::index::{IndexReading, all_cores, read_project};
+use super::shared::{ask_yes_no, format_memory};
+use super::{CommandSession, connect, learn};
+use crate::output::{BOLD_STYLE, DIM_STYLE, Output, format_count};
 use crate::wire::MemoryWire;
 
-/// Get to know a repository: its code, its past, its rules, its agents
+/// Set up a repository: index the code, learn from sessions, import rules, connect agents
 ///
-/// Reads the code and the git history, learns from past sessions of coding agents, takes rules from CLAUDE.md,
-/// AGENTS.md and the like, and lets the agents found here call Waylore. Rules and agents only after a yes. Run it
-/// again at any time: what is known stays, what changed is followed. Nothing leaves this machine.
+/// Indexes the code and the git history, learns from past sessions of coding agents, imports rules from CLAUDE.md,
+/// AGENTS.md and similar files, and connects the agents found on this machine. Asks before importing rules and before
+/// changing settings. Can be run again at any time. Nothing leaves this machine.
 #[derive(clap::Args, Debug)]
 pub(crate) struct InitArgs {
-    /// Take the rules and connect the agents without asking
+    /// Import rules and connect agents without asking
     #[arg(short, long)]
     yes: bool,
-    /// Leave the rule files alone
+    /// Do not import rule files
     #[arg(long)]
     no_rules: bool,
-    /// Leave the agents' settings alone
+    /// Do not connect agents
     #[arg(long)]
     no_connect: bool,
 }
 
-/// What came of it, part by part.
-struct Done {
-    reading: Reading,
-    learned: learn::Sum,
-    books: Vec<RuleBook>,
-    /// Absent when nobody agreed to them.
-    rules: Option<RulesTaken>,
-    hosts: Vec<connect::Met>,
-    examples: Vec<Shown>,
+/// Results by part.
+struct InitReport {
+    reading: IndexReading,
+    learned: learn::LearnTotals,
+    books: Vec<ParsedRuleFile>,
+    /// `None` if the user declined.
+    rules: Option<RuleImport>,
+    hosts: Vec<connect::HostsConnected>,
+    examples: Vec<RatedMemory>,
 }
 
-pub(crate) async fn run(args: InitArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: InitArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
     let place = session.engine.place.clone();
     out.say(&format!(
-        "{BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
-        session.engine.project().name(),
+        "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{}{DIM_STYLE:#}",
+        session.engine.project_state().name(),
         place.root.display()
     ));
-    let reading = read_project(&Progress::default(), all_cores(), session).await?;
-    for (what, line) in reading.lines() {
+    let reading = read_project(&TaskProgress::default(), all_cores(), session).await?;
+    for (what, line) in reading.summary_lines() {
         out.say(&format!("{what}: {line}"));
     }
     let learned = learn::all_found(session).await?;
@@ -57,10 +57,10 @@ pub(crate) async fn run(args: InitArgs, session: &mut Session<'_>) -> anyhow::Re
     let hosts = if args.no_connect {
         Vec::new()
     } else {
-        connect::meet(&session.environment, args.yes, out)?
+        connect::connect_found_hosts(&session.environment, args.yes, out)?
     };
-    let examples = examples(session).await?;
-    let done = Done { reading, learned, books, rules, hosts, examples };
+    let examples = example_memories(session).await?;
+    let done = InitReport { reading, learned, books, rules, hosts, examples };
     if out.json {
         out.data_json("initialised", to_json(&done, session));
     } else {
@@ -69,27 +69,30 @@ pub(crate) async fn run(args: InitArgs, session: &mut Session<'_>) -> anyhow::Re
     Ok(0)
 }
 
-fn said_learned(sum: &learn::Sum) -> String {
+fn said_learned(sum: &learn::LearnTotals) -> String {
     match (sum.n_new, sum.n_known) {
-        (0, 0) => "sessions: none of this project were found on this machine".to_owned(),
+        (0, 0) => "sessions: none found for this project on this machine".to_owned(),
         (0, known) => {
-            format!("sessions: {} known already", count(known, "session was", "sessions were"))
+            format!(
+                "sessions: {} known already",
+                format_count(known, "session was", "sessions were")
+            )
         }
         (new, _) => format!(
             "sessions: {} learned from, {} kept",
-            count(new, "session was", "sessions were"),
-            count(sum.kept.len(), "memory was", "memories were")
+            format_count(new, "session was", "sessions were"),
+            format_count(sum.kept.len(), "memory was", "memories were")
         ),
     }
 }
 
-/// The rules that were found, and what became of them if somebody agreed.
+/// The rules found, and the import result if the user agreed.
 async fn take_rules(
     args: &InitArgs,
-    session: &mut Session<'_>,
-) -> anyhow::Result<(Vec<RuleBook>, Option<RulesTaken>)> {
+    session: &mut CommandSession<'_>,
+) -> anyhow::Result<(Vec<ParsedRuleFile>, Option<RuleImport>)> {
     let out = session.output;
-    let books = if args.no_rules { Vec::new() } else { session.engine.rules() };
+    let books = if args.no_rules { Vec::new() } else { session.engine.editor().list_rules() };
     let n_rules: usize = books.iter().map(|it| it.rules.len()).sum();
     if n_rules == 0 {
         return Ok((books, None));
@@ -97,12 +100,12 @@ async fn take_rules(
     let named: Vec<String> =
         books.iter().map(|it| format!("{} in {}", it.rules.len(), it.path)).collect();
     out.say(&format!("rules: {}", named.join(", ")));
-    let question = format!("Keep {} as yours?", count(n_rules, "rule", "rules"));
-    if !agreed(args.yes, &question)? {
-        out.hint("`waylore init --yes` takes them in; agents are told only those their host does not read itself");
+    let question = format!("Import {} as your own rules?", format_count(n_rules, "rule", "rules"));
+    if !ask_yes_no(args.yes, &question)? {
+        out.hint("`waylore init --yes` imports them; agents get only rules that their host does not read itself");
         return Ok((books, None));
     }
-    let taken = session.engine.take_rules(&books, true).await?;
+    let taken = session.engine.editor().import_rules(&books, engine::RuleTrust::Vouched).await?;
     out.say(&format!(
         "rules: {} new, {} reworded, {} gone from their file, {} known already",
         taken.added.len(),
@@ -113,71 +116,80 @@ async fn take_rules(
     Ok((books, Some(taken)))
 }
 
-/// What makes a reader act differently comes first.
-const TELLING: &[Kind] = &[
-    Kind::ErrorPattern,
-    Kind::Gotcha,
-    Kind::DeadEnd,
-    Kind::CausalDependency,
-    Kind::WorkflowRecipe,
-    Kind::Preference,
+/// Kinds of memories to show as examples, most actionable first.
+const EXAMPLE_KINDS: &[MemoryKind] = &[
+    MemoryKind::ErrorPattern,
+    MemoryKind::Gotcha,
+    MemoryKind::DeadEnd,
+    MemoryKind::CausalDependency,
+    MemoryKind::WorkflowRecipe,
+    MemoryKind::Preference,
 ];
-/// How many examples are shown.
-const EXAMPLES: usize = 3;
+/// Number of examples.
+const MAX_EXAMPLES: usize = 3;
 
-/// A few notes, of different kinds as far as there are, the surest first.
-async fn examples(session: &Session<'_>) -> anyhow::Result<Vec<Shown>> {
-    let mut standing = session.engine.list(&Filter::standing(1_000), Some(Reach::Project)).await?;
-    standing.retain(|it| it.memory.status() == Status::Live);
-    standing.sort_by(|a, b| b.current.cmp(&a.current).then(a.memory.id.cmp(&b.memory.id)));
-    let of = |kind: &Kind| standing.iter().find(|it| it.memory.kind.core() == Some(*kind));
-    let mut res: Vec<Shown> = TELLING.iter().filter_map(of).take(EXAMPLES).cloned().collect();
+/// A few memories of different kinds, highest confidence first.
+async fn example_memories(session: &CommandSession<'_>) -> anyhow::Result<Vec<RatedMemory>> {
+    let mut standing = session
+        .engine
+        .retriever()
+        .list(&MemoryFilter::active(1_000), Some(NotebookScope::Project))
+        .await?;
+    standing.retain(|it| it.memory.status() == MemoryStatus::Live);
+    standing.sort_by(|a, b| {
+        b.current_confidence.cmp(&a.current_confidence).then(a.memory.id.cmp(&b.memory.id))
+    });
+    let of =
+        |kind: &MemoryKind| standing.iter().find(|it| it.memory.kind.core_kind() == Some(*kind));
+    let mut res: Vec<RatedMemory> =
+        EXAMPLE_KINDS.iter().filter_map(of).take(MAX_EXAMPLES).cloned().collect();
     for it in &standing {
         let is_shown = res.iter().any(|known| known.memory.id == it.memory.id);
-        if res.len() < EXAMPLES && !is_shown {
+        if res.len() < MAX_EXAMPLES && !is_shown {
             res.push(it.clone());
         }
     }
     Ok(res)
 }
 
-fn render(done: &Done, session: &Session<'_>) {
+fn render(done: &InitReport, session: &CommandSession<'_>) {
     let out = session.output;
     if done.examples.is_empty() {
-        out.say(
-            "nothing is known yet that an agent would act on; it comes with the first sessions",
-        );
+        out.say("no actionable memories yet; they come with the first sessions");
     } else {
         out.say("\nfor example:");
         for it in &done.examples {
-            out.line(&line(it, &session.engine.config.types));
+            out.print_line(&format_memory(it, &session.engine.config.types));
         }
     }
     next_steps(done, out);
 }
 
-fn next_steps(done: &Done, out: &Output) {
+fn next_steps(done: &InitReport, out: &Output) {
     let connected: Vec<&str> =
         done.hosts.iter().filter(|it| it.connected).map(|it| it.host).collect();
     if connected.is_empty() {
-        out.hint("`waylore connect claude-code` lets an agent know all this");
+        out.hint("`waylore connect claude-code` connects an agent");
     } else {
-        out.hint(&format!("start {} as always: it is told what is known", connected.join(" or ")));
+        out.hint(&format!(
+            "start {} as always; it will get relevant notes",
+            connected.join(" or ")
+        ));
     }
-    out.hint("`waylore context start --task \"…\"` shows what an agent would be told for a task");
+    out.hint("`waylore context start --task \"…\"` shows the notes for a task");
     let waiting = done.learned.kept.values().filter(|it| it.memory.flags.needs_review).count();
     if waiting > 0 {
-        let of = count(waiting, "memory waits", "memories wait");
-        out.hint(&format!("`waylore review`: {of} for your yes or no"));
+        let of = format_count(waiting, "memory waits", "memories wait");
+        out.hint(&format!("`waylore review`: {of} to confirm or reject"));
     }
 }
 
-fn to_json(done: &Done, session: &Session<'_>) -> serde_json::Value {
+fn to_json(done: &InitReport, session: &CommandSession<'_>) -> serde_json::Value {
     let books: Vec<_> = done
         .books
         .iter()
         .map(|it| {
-            json!({ "file": it.path, "rules": it.rules.len(), "described": it.n_described, "too_long": it.n_too_long })
+            json!({ "file": it.path, "rules": it.rules.len(), "described": it.n_descriptions, "too_long": it.n_too_long })
         })
         .collect();
     let taken = done.rules.as_ref().map(|it| {
@@ -187,7 +199,7 @@ fn to_json(done: &Done, session: &Session<'_>) -> serde_json::Value {
         done.hosts.iter().map(|it| json!({ "host": it.host, "connected": it.connected })).collect();
     let examples: Vec<_> = done.examples.iter().map(|it| MemoryWire::from(&it.memory)).collect();
     json!({
-        "project": session.engine.project().name(),
+        "project": session.engine.project_state().name(),
         "files": done.reading.code.n_files,
         "symbols": done.reading.code.n_symbols,
         "commits": done.reading.history.n_commits,

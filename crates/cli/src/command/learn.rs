@@ -4,74 +4,77 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use engine::{
-    Engine, Kept, KeptHow, Learned, Standing, Strictness, Transcript, TranscriptRead,
-    transcripts_in,
+    JudgingStrictness, LearnedMemory, LearnedSession, LessonEffect, LessonState, ParsedTranscript,
+    Project, ProjectPolicy, Transcript, transcripts_at_paths,
 };
 use serde_json::{Value, json};
 
-use super::Session;
+use super::CommandSession;
 use crate::environment;
-use crate::failure::{Failure, Kind};
-use crate::output::{BOLD, DIM, GOOD, Output, count, size, visible};
+use crate::failure::{CliFailure, FailureKind};
+use crate::output::{
+    BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, escape_controls, format_count, format_size,
+};
 use crate::wire::MemoryWire;
 
 /// Learn from past sessions of coding agents
 ///
-/// Finds what Claude Code, Codex, Copilot CLI, Gemini CLI and OpenCode have kept about this project, goes through it
-/// oldest first, and keeps what later sessions will need: errors with what ended them, files that belong together,
-/// corrected beliefs, standing wishes, how work is finished. Nothing leaves this machine and no model is
-/// asked, unless `learn.ask_model` is set. Learning again changes nothing; what was interrupted goes on where it stopped.
+/// Finds the sessions of Claude Code, Codex, Copilot CLI, Gemini CLI and OpenCode for this project, reads them oldest
+/// first, and keeps what later sessions need: errors with their fixes, files that change together, corrected beliefs,
+/// preferences, steps that finish work. Nothing leaves this machine and no model is called unless `learn.ask_model`
+/// is set. Learning again changes nothing; an interrupted run continues where it stopped.
 #[derive(clap::Args, Debug)]
 pub(crate) struct LearnArgs {
-    /// Learn from these transcripts, or those in these folders, instead of looking for them
+    /// Read these transcripts or folders instead of searching for sessions
     #[arg(long, value_name = "PATH", num_args = 1..)]
     from: Vec<PathBuf>,
-    /// Show what would be learned from them, starting with an empty notebook, and keep nothing
+    /// Show what would be learned into an empty notebook; writes nothing
     #[arg(long)]
     dry_run: bool,
-    /// Show what was dropped, too, and why
+    /// Also show dropped candidates with their reasons
     #[arg(long)]
     dropped: bool,
 }
 
-/// What all sessions together came to.
+/// Totals over all sessions.
 #[derive(Default)]
-pub(super) struct Sum {
+pub(super) struct LearnTotals {
     pub(super) n_new: usize,
     pub(super) n_known: usize,
     n_other: usize,
     n_damaged: u64,
     n_waiting: usize,
     bytes: u64,
-    /// By memory: later sessions of a run may say it better.
-    pub(super) kept: BTreeMap<model::MemoryId, Kept>,
+    /// By memory id: later sessions of a run may update it.
+    pub(super) kept: BTreeMap<model::MemoryId, LearnedMemory>,
     dropped: BTreeMap<&'static str, usize>,
     /// Memories of earlier runs that later sessions refuted.
     retired: Vec<model::MemoryId>,
 }
 
-pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: LearnArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     if args.from.is_empty() && !args.dry_run {
         take_in(session).await?;
     }
-    let transcripts = find(&args, session)?;
+    let transcripts = find_transcripts(&args, session)?;
     let out = session.output;
     if transcripts.is_empty() {
-        return Ok(nothing(out));
+        return Ok(report_nothing_found(out));
     }
     let sum = if args.dry_run {
-        rehearse(&args, session, &transcripts).await?
+        dry_run(&args, session, &transcripts).await?
     } else {
-        session.engine.may_ask = session.settings.get("learn.ask_model") == "true";
+        let llm = session.settings.llm_access();
+        session.engine.set_policy(ProjectPolicy { llm, ..session.engine.policy });
         learn_all(&mut session.engine, &args, &transcripts, out).await?
     };
     let mut sum = sum;
     if !args.dry_run {
-        for it in session.engine.synthesise_week().await? {
+        for it in session.engine.learner().synthesise_week().await? {
             sum.kept.insert(it.memory.id, it);
         }
     }
-    let strictness = session.engine.strictness().await?;
+    let strictness = session.engine.session_history().strictness().await?;
     if out.json {
         let mut json = to_json(&sum, &args);
         json["strictness"] = strictness_json(strictness);
@@ -83,179 +86,187 @@ pub(crate) async fn run(args: LearnArgs, session: &mut Session<'_>) -> anyhow::R
     Ok(0)
 }
 
-/// Learns from everything that is found by itself.
-pub(super) async fn all_found(session: &mut Session<'_>) -> anyhow::Result<Sum> {
+/// Learns from all sessions that are found.
+pub(super) async fn all_found(session: &mut CommandSession<'_>) -> anyhow::Result<LearnTotals> {
     let args = LearnArgs { from: Vec::new(), dry_run: false, dropped: false };
     if session.environment.home.is_none() {
-        return Ok(Sum::default());
+        return Ok(LearnTotals::default());
     }
-    let transcripts = find(&args, session)?;
+    let transcripts = find_transcripts(&args, session)?;
     learn_all(&mut session.engine, &args, &transcripts, session.output).await
 }
 
-fn find(args: &LearnArgs, session: &Session<'_>) -> anyhow::Result<Vec<Transcript>> {
+fn find_transcripts(
+    args: &LearnArgs,
+    session: &CommandSession<'_>,
+) -> anyhow::Result<Vec<Transcript>> {
     if !args.from.is_empty() {
         let paths: Vec<PathBuf> =
             args.from.iter().map(|it| session.environment.cwd.join(it)).collect();
-        return Ok(transcripts_in(&paths)?);
+        return Ok(transcripts_at_paths(&paths)?);
     }
     let Some(home) = &session.environment.home else {
-        let hint = Some("`waylore learn --from <path>` says where they are".to_owned());
+        let hint = Some("`waylore learn --from <path>` reads them from elsewhere".to_owned());
         let message = "there is no home directory to look for transcripts in".to_owned();
-        return Err(Failure { kind: Kind::Environment, message, hint }.into());
+        return Err(CliFailure { kind: FailureKind::Environment, message, hint }.into());
     };
-    let mut res = session.engine.transcripts(home, &environment::folder);
-    res.extend(session.engine.journals());
+    let mut res =
+        session.engine.session_history().host_transcripts(home, &environment::folder_variable);
+    res.extend(session.engine.session_history().journal_transcripts());
     Ok(res)
 }
 
-/// What hooks left for this project while nobody served.
-async fn take_in(session: &mut Session<'_>) -> anyhow::Result<()> {
+/// Imports messages that hooks stored for this project while no daemon ran.
+async fn take_in(session: &mut CommandSession<'_>) -> anyhow::Result<()> {
     let engine = &mut session.engine;
-    for waiting in engine::waiting(&engine.config.data, session.environment.now) {
+    for waiting in engine::list_inbox(&engine.config.data, session.environment.now) {
         if waiting.root.starts_with(&engine.place.root) {
-            engine.take_in(&waiting).await?;
+            engine.session_journal().import_inbox_session(&waiting).await?;
         }
     }
     Ok(())
 }
 
-/// Learns into a notebook that is thrown away.
-async fn rehearse(
+/// Learns into a temporary notebook.
+async fn dry_run(
     args: &LearnArgs,
-    session: &Session<'_>,
+    session: &CommandSession<'_>,
     transcripts: &[Transcript],
-) -> anyhow::Result<Sum> {
-    let suffix = model::MemoryId::new(session.environment.now, environment::random()).short();
-    let data = environment::temporary(&format!("rehearsal-{suffix}"));
+) -> anyhow::Result<LearnTotals> {
+    let suffix = model::MemoryId::new(session.environment.now, environment::random_bytes()).short();
+    let data = environment::temporary_path(&format!("rehearsal-{suffix}"));
     let config = engine::Config { data: data.clone(), ..session.engine.config.clone() };
-    let mut engine = Engine::open(config, &session.base, session.environment.now).await?;
+    let mut engine = Project::open(config, &session.base, session.environment.now).await?;
     let res = learn_all(&mut engine, args, transcripts, session.output).await;
     drop(engine);
-    // What cannot be removed lies where the system cleans up; secrets in it are masked.
+    // If removal fails, the system cleans its temporary folder; secrets in it are masked.
     let _ = std::fs::remove_dir_all(&data);
     res
 }
 
 async fn learn_all(
-    engine: &mut Engine,
+    engine: &mut Project,
     args: &LearnArgs,
     transcripts: &[Transcript],
     out: &Output,
-) -> anyhow::Result<Sum> {
-    let mut sum = Sum::default();
+) -> anyhow::Result<LearnTotals> {
+    let mut sum = LearnTotals::default();
     for (nth, transcript) in transcripts.iter().enumerate() {
-        out.tick(&format!(
+        out.print_progress(&format!(
             "{} of {} transcripts, {}",
             nth + 1,
             transcripts.len(),
-            count(sum.kept.len(), "memory", "memories")
+            format_count(sum.kept.len(), "memory", "memories")
         ));
-        let read = match engine.read_transcript(transcript) {
+        let read = match engine.session_history().read_transcript(transcript) {
             Ok(Some(read)) => read,
             Ok(None) => {
                 sum.n_other += 1;
                 continue;
             }
             Err(error) => {
-                out.warn(&format!("`{}` was left out: {error}", transcript.path.display()));
+                out.warn(&format!("`{}` was skipped: {error}", transcript.path.display()));
                 sum.n_other += 1;
                 continue;
             }
         };
-        let TranscriptRead { pad, bytes, damaged, .. } = read;
+        let ParsedTranscript { pad, n_bytes: bytes, n_damaged_lines: damaged, .. } = read;
         sum.bytes += bytes;
         sum.n_damaged += damaged;
-        match engine.learn(&pad).await? {
+        match engine.learner().learn_session(&pad).await? {
             Some(learned) => {
-                engine.close_journal(&learned)?;
+                engine.session_journal().close(&learned)?;
                 learned.notices.iter().for_each(|it| out.warn(it));
-                add(&mut sum, learned, args, out);
+                add_session(&mut sum, learned, args, out);
             }
             None => sum.n_other += 1,
         }
     }
-    out.tick("");
+    out.print_progress("");
     Ok(sum)
 }
 
-fn add(sum: &mut Sum, learned: Learned, args: &LearnArgs, out: &Output) {
-    if learned.standing == Standing::Known {
+fn add_session(sum: &mut LearnTotals, learned: LearnedSession, args: &LearnArgs, out: &Output) {
+    if learned.state == LessonState::Unchanged {
         sum.n_known += 1;
         return;
     }
     sum.n_new += 1;
-    sum.n_waiting += usize::from(learned.session.validated.is_none());
+    sum.n_waiting += usize::from(learned.session.validation_basis.is_none());
     for it in &learned.dropped {
-        *sum.dropped.entry(it.why.slug()).or_default() += 1;
+        *sum.dropped.entry(it.reason.slug()).or_default() += 1;
         if let Some(content) = it.content.as_ref().filter(|_| args.dropped && !out.json) {
-            let line = format!("{DIM}dropped, {}: {}{DIM:#}", it.why, visible(content));
-            out.line(&format!("{line} {DIM}({}){DIM:#}", it.detail));
+            let line = format!(
+                "{DIM_STYLE}dropped, {}: {}{DIM_STYLE:#}",
+                it.reason,
+                escape_controls(content)
+            );
+            out.print_line(&format!("{line} {DIM_STYLE}({}){DIM_STYLE:#}", it.detail));
         }
     }
     for id in learned.retired {
-        // What this run made and took back again was never there.
-        let made_now = sum.kept.remove(&id).is_some_and(|it| it.how == KeptHow::Made);
+        // A memory created and retired in the same run is not reported.
+        let made_now = sum.kept.remove(&id).is_some_and(|it| it.effect == LessonEffect::Created);
         if !made_now {
             sum.retired.push(id);
         }
     }
-    for it in learned.kept {
-        // What was made in this run stays new, however often it was confirmed since.
-        let how = sum.kept.get(&it.memory.id).map_or(it.how, |known| match known.how {
-            KeptHow::Made => KeptHow::Made,
-            _ => it.how,
+    for it in learned.memories {
+        // A memory created in this run is reported as new even if it was confirmed later.
+        let how = sum.kept.get(&it.memory.id).map_or(it.effect, |known| match known.effect {
+            LessonEffect::Created => LessonEffect::Created,
+            _ => it.effect,
         });
-        sum.kept.insert(it.memory.id, Kept { how, ..it });
+        sum.kept.insert(it.memory.id, LearnedMemory { effect: how, ..it });
     }
 }
 
-fn nothing(out: &Output) -> u8 {
+fn report_nothing_found(out: &Output) -> u8 {
     if out.json {
         out.data_json(
             "learned",
             to_json(
-                &Sum::default(),
+                &LearnTotals::default(),
                 &LearnArgs { from: Vec::new(), dry_run: false, dropped: false },
             ),
         );
     } else {
         out.say("no transcripts of this project were found");
-        out.hint("`waylore learn --from <path>` says where they are");
+        out.hint("`waylore learn --from <path>` reads them from elsewhere");
     }
     0
 }
 
-fn strictness_json(it: Strictness) -> Value {
-    json!({ "learned": it.n_learned, "rejected": it.n_rejected, "tighter_per_mille": it.tighter })
+fn strictness_json(it: JudgingStrictness) -> Value {
+    json!({ "learned": it.n_learned, "rejected": it.n_rejected, "tighter_per_mille": it.tightening })
 }
 
-fn say_strictness(it: Strictness, out: &Output) {
-    if it.tighter > 0 {
+fn say_strictness(it: JudgingStrictness, out: &Output) {
+    if it.tightening > 0 {
         out.say(&format!(
             "{} of {} learned memories were rejected here: thresholds are {} % higher until that changes",
             it.n_rejected,
             it.n_learned,
-            it.tighter / 10
+            it.tightening / 10
         ));
     }
 }
 
-const fn how_word(how: KeptHow) -> &'static str {
+const fn how_word(how: LessonEffect) -> &'static str {
     match how {
-        KeptHow::Made => "made",
-        KeptHow::Updated => "updated",
-        KeptHow::Confirmed => "confirmed",
-        KeptHow::Superseded(_) => "supersedes",
+        LessonEffect::Created => "made",
+        LessonEffect::Updated => "updated",
+        LessonEffect::Confirmed => "confirmed",
+        LessonEffect::Superseded(_) => "supersedes",
     }
 }
 
-fn to_json(sum: &Sum, args: &LearnArgs) -> Value {
+fn to_json(sum: &LearnTotals, args: &LearnArgs) -> Value {
     let kept: Vec<Value> = sum
         .kept
         .values()
         .map(|it| {
-            json!({ "how": how_word(it.how), "signal": it.signal, "memory": MemoryWire::from(&it.memory) })
+            json!({ "how": how_word(it.effect), "signal": it.signal, "memory": MemoryWire::from(&it.memory) })
         })
         .collect();
     json!({
@@ -272,34 +283,39 @@ fn to_json(sum: &Sum, args: &LearnArgs) -> Value {
     })
 }
 
-fn render(sum: &Sum, args: &LearnArgs, out: &Output) {
+fn render(sum: &LearnTotals, args: &LearnArgs, out: &Output) {
     for it in sum.kept.values() {
         let id = it.memory.id.short();
-        let review = if it.memory.flags.needs_review { " · to be reviewed" } else { "" };
-        let how = match it.how {
-            KeptHow::Made => format!("{GOOD}+{GOOD:#}"),
-            KeptHow::Superseded(old) => format!("{GOOD}+{GOOD:#} instead of #{}", old.short()),
-            KeptHow::Updated | KeptHow::Confirmed => "~".to_owned(),
+        let review = if it.memory.flags.needs_review { " · needs review" } else { "" };
+        let how = match it.effect {
+            LessonEffect::Created => format!("{GOOD_STYLE}+{GOOD_STYLE:#}"),
+            LessonEffect::Superseded(old) => {
+                format!("{GOOD_STYLE}+{GOOD_STYLE:#} instead of #{}", old.short())
+            }
+            LessonEffect::Updated | LessonEffect::Confirmed => "~".to_owned(),
         };
-        out.line(&format!("{how} {BOLD}#{id}{BOLD:#} {DIM}{}{review}{DIM:#}", it.memory.kind));
-        out.line(&format!("  {}", visible(&it.memory.content)));
+        out.print_line(&format!(
+            "{how} {BOLD_STYLE}#{id}{BOLD_STYLE:#} {DIM_STYLE}{}{review}{DIM_STYLE:#}",
+            it.memory.kind
+        ));
+        out.print_line(&format!("  {}", escape_controls(&it.memory.content)));
     }
     for id in &sum.retired {
-        out.line(&format!(
-            "- {BOLD}#{}{BOLD:#} {DIM}later sessions did otherwise{DIM:#}",
+        out.print_line(&format!(
+            "- {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}contradicted by later sessions{DIM_STYLE:#}",
             id.short()
         ));
     }
     let would = if args.dry_run { "would be " } else { "" };
     let mut said = format!(
         "{} learned from ({}); {} {would}kept",
-        count(sum.n_new, "session was", "sessions were"),
-        size(sum.bytes),
-        count(sum.kept.len(), "memory", "memories"),
+        format_count(sum.n_new, "session was", "sessions were"),
+        format_size(sum.bytes),
+        format_count(sum.kept.len(), "memory", "memories"),
     );
     if sum.n_known > 0 {
         said.push_str("; ");
-        said.push_str(&count(
+        said.push_str(&format_count(
             sum.n_known,
             "session was known already",
             "sessions were known already",
@@ -307,13 +323,13 @@ fn render(sum: &Sum, args: &LearnArgs, out: &Output) {
     }
     out.say(&said);
     if sum.n_waiting > 0 {
-        let of = count(sum.n_waiting, "session has", "sessions have");
-        out.say(&format!("{of} nothing yet that speaks for the work; what was seen there waits"));
+        let of = format_count(sum.n_waiting, "session has", "sessions have");
+        out.say(&format!("{of} not validated yet; their findings are held"));
     }
     if sum.n_damaged > 0 {
         out.warn(&format!(
             "{} left out",
-            count(
+            format_count(
                 usize::try_from(sum.n_damaged).unwrap_or(usize::MAX),
                 "damaged line was",
                 "damaged lines were"
@@ -321,6 +337,6 @@ fn render(sum: &Sum, args: &LearnArgs, out: &Output) {
         ));
     }
     if !sum.kept.is_empty() && !args.dry_run {
-        out.hint("`waylore explain <id>` shows what a memory rests on");
+        out.hint("`waylore explain <id>` shows the evidence of a memory");
     }
 }

@@ -1,25 +1,25 @@
 //! `waylore list`.
 
-use engine::{Filter, Reach};
-use model::{MemoryType, ProjectPath, Scope, Source, Status};
+use engine::{MemoryFilter, NotebookScope};
+use model::{MemoryScope, MemorySource, MemoryStatus, MemoryType, ProjectPath};
 use serde_json::json;
 
-use super::Session;
-use super::shared::line;
+use super::CommandSession;
+use super::shared::format_memory;
 use crate::wire::MemoryWire;
 
 /// List memories, newest first
 ///
-/// Shows what stands: forgotten and deprecated memories only with --all or --status.
+/// Active memories only; --all or --status include forgotten and deprecated ones.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ListArgs {
     #[command(flatten)]
-    pub(crate) which: Which,
+    pub(crate) which: ListFilterArgs,
 }
 
-/// The filters of `list` and `search`.
+/// Filters of `list` and `search`.
 #[derive(clap::Args, Debug)]
-pub(crate) struct Which {
+pub(crate) struct ListFilterArgs {
     /// Only this type
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
@@ -38,39 +38,42 @@ pub(crate) struct Which {
     /// Only of this scope: global, module, work_unit, session
     #[arg(long, value_name = "SCOPE")]
     scope: Option<String>,
-    /// Only made on this branch
+    /// Only created on this branch
     #[arg(long, value_name = "BRANCH")]
     branch: Option<String>,
     /// Only in this status: live, needs_review, tainted, stale, deprecated, forgotten
     #[arg(short, long, value_name = "STATUS")]
     status: Option<String>,
-    /// In every status, the forgotten ones too
+    /// All statuses, including forgotten
     #[arg(short, long, conflicts_with = "status")]
     all: bool,
     /// Only pinned ones
     #[arg(long)]
     pinned: bool,
-    /// Only yours, which follow you across projects
+    /// Only your personal memories
     #[arg(long)]
     user: bool,
-    /// How many at most
+    /// Most memories to print
     #[arg(short = 'n', long, value_name = "N")]
     limit: Option<u32>,
-    /// Skip this many first
+    /// Memories to skip
     #[arg(long, value_name = "N", default_value_t = 0)]
     offset: u32,
 }
 
-impl Which {
-    pub(crate) fn filter(&self, session: &Session<'_>) -> anyhow::Result<(Filter, Option<Reach>)> {
-        let limit = self.limit.unwrap_or_else(|| session.settings.number("list.limit"));
+impl ListFilterArgs {
+    pub(crate) fn to_filter(
+        &self,
+        session: &CommandSession<'_>,
+    ) -> anyhow::Result<(MemoryFilter, Option<NotebookScope>)> {
+        let limit = self.limit.unwrap_or_else(|| session.settings.get_number("list.limit"));
         let word = |it: model::UnknownWord| engine::Error::from(it);
-        let standing = Filter::standing(limit);
+        let standing = MemoryFilter::active(limit);
         let statuses = match (&self.status, self.all) {
-            // The word we say for it ourselves.
-            (Some(status), _) if status == "forgotten" => vec![Status::Deleted],
-            (Some(status), _) => vec![Status::parse(status).map_err(word)?],
-            (None, true) => Status::ALL.to_vec(),
+            // `forgotten` is the word used in messages; the stored slug is `deleted`.
+            (Some(status), _) if status == "forgotten" => vec![MemoryStatus::Deleted],
+            (Some(status), _) => vec![MemoryStatus::parse(status).map_err(word)?],
+            (None, true) => MemoryStatus::ALL.to_vec(),
             (None, false) => standing.statuses.clone(),
         };
         let kind = match &self.kind {
@@ -82,13 +85,13 @@ impl Which {
             None => None,
         };
         let file = match &self.file {
-            Some(file) => Some(session.engine.path(file, &session.base)?),
+            Some(file) => Some(session.engine.project_path(file, &session.base)?),
             None => None::<ProjectPath>,
         };
-        let filter = Filter {
+        let filter = MemoryFilter {
             kind,
-            source: self.source.as_deref().map(Source::parse).transpose().map_err(word)?,
-            scope: self.scope.as_deref().map(Scope::parse).transpose().map_err(word)?,
+            source: self.source.as_deref().map(MemorySource::parse).transpose().map_err(word)?,
+            scope: self.scope.as_deref().map(MemoryScope::parse).transpose().map_err(word)?,
             file,
             module: self.module.clone(),
             tag: self.tag.clone(),
@@ -98,24 +101,26 @@ impl Which {
             limit,
             offset: self.offset,
         };
-        Ok((filter, self.user.then_some(Reach::User)))
+        Ok((filter, self.user.then_some(NotebookScope::User)))
     }
 }
 
-pub(crate) async fn run(args: ListArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let (filter, reach) = args.which.filter(session)?;
-    let found = session.engine.list(&filter, reach).await?;
+pub(crate) async fn run(args: ListArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let (filter, reach) = args.which.to_filter(session)?;
+    let found = session.engine.retriever().list(&filter, reach).await?;
     if session.output.json {
         let memories: Vec<MemoryWire> = found.iter().map(MemoryWire::from).collect();
         session.output.data_json("memories", json!({ "memories": memories }));
         return Ok(0);
     }
     for shown in &found {
-        session.output.line(&line(shown, &session.settings.types));
+        session.output.print_line(&format_memory(shown, &session.settings.types));
     }
     if found.is_empty() {
-        session.output.say(&format!("nothing to show for `{}`", session.engine.project().name()));
-        session.output.hint("waylore remember \"…\" keeps something");
+        session
+            .output
+            .say(&format!("nothing to show for `{}`", session.engine.project_state().name()));
+        session.output.hint("waylore remember \"…\" stores a memory");
     }
     if found.len() == usize::try_from(filter.limit).unwrap_or(usize::MAX) {
         session

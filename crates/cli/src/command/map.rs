@@ -2,10 +2,10 @@
 
 use std::path::PathBuf;
 
-use engine::{MapEdit, MappedModule, ModuleMap, ToolKind};
+use engine::{MapEdit, MappedModule, ModuleMap, ProjectToolKind};
 
-use super::Session;
-use crate::output::{BOLD, DIM, Output, count, visible};
+use super::CommandSession;
+use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
 use crate::wire;
 
 /// Show the parts of the project: what each is for, what it needs, where one comes in
@@ -63,120 +63,124 @@ struct MoveArgs {
     files: Vec<PathBuf>,
 }
 
-pub(crate) async fn run(args: MapArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: MapArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     if let Some(edit) = args.edit {
-        return change(edit, session).await;
+        return change_map(edit, session).await;
     }
     let out = session.output;
-    let map = session.engine.module_map().await?;
+    let map = session.engine.code_graph().module_map().await?;
     if let Some(word) = &args.module {
-        let Some(module) = map.find(word) else {
-            let what = format!("no module is called `{word}`");
-            return Err(crate::failure::usage(what, "`waylore map` lists them"));
+        let Some(module) = map.find_module(word) else {
+            let what = format!("no module `{word}`");
+            return Err(crate::failure::usage_error(what, "`waylore map` lists them"));
         };
         if out.json {
-            out.data_json("module", wire::map::module(module));
+            out.data_json("module", wire::map::module_json(module));
         } else {
             render_one(out, &map, module);
         }
         return Ok(0);
     }
     if out.json {
-        out.data_json("map", wire::map::map(&map));
+        out.data_json("map", wire::map::map_json(&map));
     } else {
         render(out, &map, args.tests);
     }
     Ok(0)
 }
 
-async fn change(edit: EditMap, session: &mut Session<'_>) -> anyhow::Result<u8> {
+async fn change_map(edit: EditMap, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     let (module, edit) = match edit {
         EditMap::Rename(it) => (it.module, MapEdit::Name(it.name.join(" "))),
         EditMap::Describe(it) => (it.module, MapEdit::Description(it.text.join(" "))),
         EditMap::Move(it) => {
-            let path = |it: &PathBuf| session.engine.path(it, &session.base);
+            let path = |it: &PathBuf| session.engine.project_path(it, &session.base);
             (it.module, MapEdit::Members(it.files.iter().map(path).collect::<Result<_, _>>()?))
         }
     };
-    let memory = session.engine.update_module_map(&module, edit).await?;
-    let map = session.engine.module_map().await?;
+    let memory = session.engine.code_indexer().update_module_map(&module, edit).await?;
+    let map = session.engine.code_graph().module_map().await?;
     let out = session.output;
-    let found = memory.modules.first().and_then(|it| map.find(it));
+    let found = memory.modules.first().and_then(|it| map.find_module(it));
     match found {
-        Some(found) if out.json => out.data_json("module", wire::map::module(found)),
+        Some(found) if out.json => out.data_json("module", wire::map::module_json(found)),
         Some(found) => render_one(out, &map, found),
         None => {}
     }
-    out.say(&format!("kept as memory #{}; `waylore undo` takes it back", memory.id.short()));
+    out.say(&format!("stored as memory #{}; `waylore undo` reverts it", memory.id.short()));
     Ok(0)
 }
 
 /// What commands are for, as people say it.
-const COMMANDS: &[(ToolKind, &str)] = &[
-    (ToolKind::Build, "build"),
-    (ToolKind::Test, "test"),
-    (ToolKind::Lint, "check"),
-    (ToolKind::Run, "run"),
+const TOOL_LABELS: &[(ProjectToolKind, &str)] = &[
+    (ProjectToolKind::Build, "build"),
+    (ProjectToolKind::Test, "test"),
+    (ProjectToolKind::Lint, "check"),
+    (ProjectToolKind::Run, "run"),
 ];
 
 fn render(out: &Output, map: &ModuleMap, tests: bool) {
-    let values = |kind: ToolKind| -> Vec<&str> {
+    let values = |kind: ProjectToolKind| -> Vec<&str> {
         map.tools.iter().filter(|it| it.kind == kind).map(|it| it.value.as_str()).collect()
     };
     for (kind, label) in [
-        (ToolKind::BuildTool, "built with"),
-        (ToolKind::Framework, "uses"),
-        (ToolKind::TestFramework, "tested with"),
+        (ProjectToolKind::BuildTool, "built with"),
+        (ProjectToolKind::Framework, "uses"),
+        (ProjectToolKind::TestFramework, "tested with"),
     ] {
         if !values(kind).is_empty() {
-            out.line(&format!("{label} {}", visible(&values(kind).join(", "))));
+            out.print_line(&format!("{label} {}", escape_controls(&values(kind).join(", "))));
         }
     }
-    for (kind, label) in COMMANDS {
+    for (kind, label) in TOOL_LABELS {
         for it in map.tools.iter().filter(|it| it.kind == *kind) {
-            out.line(&format!(
-                "{label:<7} {BOLD}{}{BOLD:#}  {DIM}{}{DIM:#}",
-                visible(&it.value),
-                it.from
+            out.print_line(&format!(
+                "{label:<7} {BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{}{DIM_STYLE:#}",
+                escape_controls(&it.value),
+                it.declared_in
             ));
         }
     }
     let shown: Vec<&MappedModule> =
         map.modules.iter().filter(|it| tests || !it.module.is_test).collect();
     let width = shown.iter().map(|it| it.module.id.chars().count()).max().unwrap_or(0).min(32);
-    out.line("");
+    out.print_line("");
     for it in &shown {
-        out.line(&line(it, width));
+        out.print_line(&format_module(it, width));
     }
     let n_hidden = map.modules.len() - shown.len();
     if n_hidden > 0 {
-        let n = count(n_hidden, "module holds", "modules hold");
-        out.say(&format!("{n} nothing but tests; --tests shows them"));
+        let n = format_count(n_hidden, "module holds", "modules hold");
+        out.say(&format!("{n} only tests; --tests shows them"));
     }
-    out.hint("`waylore map MODULE` says more about one");
+    out.hint("`waylore map MODULE` shows details");
 }
 
 /// What files are called that go by their folder's name.
-const NAMELESS: &[&str] = &["mod", "lib", "main", "index", "__init__"];
+const GENERIC_STEMS: &[&str] = &["mod", "lib", "main", "index", "__init__"];
 
-fn line(it: &MappedModule, width: usize) -> String {
+fn format_module(it: &MappedModule, width: usize) -> String {
     let module = &it.module;
-    let mut notes = vec![count(module.files.len(), "file", "files")];
+    let mut notes = vec![format_count(module.files.len(), "file", "files")];
     if it.n_memories > 0 {
-        notes.push(count(it.n_memories, "memory", "memories"));
+        notes.push(format_count(it.n_memories, "memory", "memories"));
     }
     let name = if module.name == module.id {
         String::new()
     } else {
-        format!("{} · ", visible(&module.name))
+        format!("{} · ", escape_controls(&module.name))
     };
     let said = if module.description.is_empty() {
-        let core = known_as(&module.core[..module.core.len().min(3)]);
-        format!("{DIM}{}{DIM:#}", visible(&core.join(", ")))
+        let core = known_as(&module.core_files[..module.core_files.len().min(3)]);
+        format!("{DIM_STYLE}{}{DIM_STYLE:#}", escape_controls(&core.join(", ")))
     } else {
-        visible(&module.description)
+        escape_controls(&module.description)
     };
-    format!("{BOLD}{:<width$}{BOLD:#}  {name}{said}  {DIM}({}){DIM:#}", module.id, notes.join(", "))
+    format!(
+        "{BOLD_STYLE}{:<width$}{BOLD_STYLE:#}  {name}{said}  {DIM_STYLE}({}){DIM_STYLE:#}",
+        module.id,
+        notes.join(", ")
+    )
 }
 
 /// Files by their names, with their folders where a name says nothing or is another's, too.
@@ -186,7 +190,7 @@ fn known_as(paths: &[String]) -> Vec<&str> {
     let name = |path: &str| path[from_end(path, 0)..].to_owned();
     let short = |path| {
         let own = name(path);
-        let is_nameless = NAMELESS.contains(&own.split('.').next().unwrap_or_default());
+        let is_nameless = GENERIC_STEMS.contains(&own.split('.').next().unwrap_or_default());
         let is_shared = paths.iter().filter(|it| name(it) == own).count() > 1;
         &path[from_end(path, usize::from(is_nameless || is_shared))..]
     };
@@ -196,32 +200,37 @@ fn known_as(paths: &[String]) -> Vec<&str> {
 fn render_one(out: &Output, map: &ModuleMap, it: &MappedModule) {
     let module = &it.module;
     let edited = if it.is_edited { ", corrected by hand" } else { "" };
-    out.line(&format!(
-        "{BOLD}{}{BOLD:#}  {DIM}{} in `{}`, {}{edited}{DIM:#}",
-        visible(&module.name),
-        count(module.files.len(), "file", "files"),
+    out.print_line(&format!(
+        "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{} in `{}`, {}{edited}{DIM_STYLE:#}",
+        escape_controls(&module.name),
+        format_count(module.files.len(), "file", "files"),
         if module.root.is_empty() { "." } else { &module.root },
         module.coverage(),
     ));
     if !module.description.is_empty() {
-        out.line(&visible(&module.description));
+        out.print_line(&escape_controls(&module.description));
     }
-    let name = |id: &String| map.find(id).map_or_else(|| id.clone(), |it| it.module.name.clone());
+    let name =
+        |id: &String| map.find_module(id).map_or_else(|| id.clone(), |it| it.module.name.clone());
     let names = |ids: &[String]| ids.iter().map(name).collect::<Vec<_>>();
     for (label, list) in [
-        ("enter at", module.entries.clone()),
-        ("core", module.core.clone()),
-        ("tests", module.tests.clone()),
-        ("needs", names(&module.needs)),
-        ("needed by", names(&module.needed_by)),
-        ("changes with", names(&module.related)),
+        ("enter at", module.entry_points.clone()),
+        ("core", module.core_files.clone()),
+        ("tests", module.test_files.clone()),
+        ("needs", names(&module.dependencies)),
+        ("needed by", names(&module.dependents)),
+        ("changes with", names(&module.co_changing)),
     ] {
         if !list.is_empty() {
-            out.line(&format!("{label:<13}{}", visible(&list.join(", "))));
+            out.print_line(&format!("{label:<13}{}", escape_controls(&list.join(", "))));
         }
     }
     if it.n_memories > 0 {
-        out.line(&format!("{:<13}{}", "remembered", count(it.n_memories, "memory", "memories")));
+        out.print_line(&format!(
+            "{:<13}{}",
+            "remembered",
+            format_count(it.n_memories, "memory", "memories")
+        ));
     }
 }
 

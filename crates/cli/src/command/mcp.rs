@@ -1,45 +1,45 @@
-//! `waylore mcp`: what agents ask by themselves, through the Model Context Protocol.
+//! `waylore mcp`: the server for the Model Context Protocol.
 
 use std::io::BufReader;
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use engine::{Config, Engine, write_private};
-use mcp::{HttpConfig, Opening, serve_http, serve_lines};
+use engine::{Project, write_private_file};
+use mcp::{HttpConfig, OpenFuture, serve_http, serve_lines};
 
-use crate::config::Settings;
+use crate::GlobalArgs;
 use crate::environment::{self, Environment};
-use crate::failure::{self, Failure, Kind};
+use crate::failure::{self, CliFailure, FailureKind};
 use crate::output::Output;
-use crate::{Global, models};
+use crate::project::{DamageTolerance, ProjectFactory};
 
-/// Serve agents through the Model Context Protocol
+/// Run the server for the Model Context Protocol
 ///
-/// On standard input and output, for hosts that start it; with --http for those that connect. The project
-/// is that of -C, of CLAUDE_PROJECT_DIR, of the folder the host names, or of the current folder.
+/// On standard input and output for hosts that start it; with --http for clients that connect. The project is given by
+/// -C, CLAUDE_PROJECT_DIR, the roots of the client, or the current folder.
 #[derive(clap::Args, Debug)]
 pub(crate) struct McpArgs {
-    /// Serve at this address of this machine instead, path /mcp; port 0 takes a free one
+    /// Serve HTTP at this loopback address, path /mcp; port 0 picks a free port
     #[arg(long, value_name = "ADDRESS:PORT")]
     http: Option<SocketAddr>,
 }
 
 /// The file in the data folder that holds the token of `--http`.
-const TOKEN: &str = "mcp-token";
+const TOKEN_FILE: &str = "mcp-token";
 
-/// Serves until the host is gone.
-pub(crate) fn run(args: &McpArgs, global: &Global, output: &Output) -> anyhow::Result<u8> {
+/// Serves until the client disconnects.
+pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
     let folder = global.project.clone().or_else(environment::project_dir);
     let config = mcp::Config {
-        open: Arc::new(opening),
+        open: Arc::new(open_boxed),
         now: environment::now,
-        random: environment::random,
+        random: environment::random_bytes,
         folder: folder.map(|it| environment.cwd.join(it)),
-        cwd: environment.cwd.clone(),
-        // Over HTTP, many conversations share one process.
+        current_dir: environment.cwd.clone(),
+        // Over HTTP, many sessions share one process.
         host_session: environment::host_session().filter(|_| args.http.is_none()),
     };
     let Some(address) = args.http else {
@@ -48,63 +48,97 @@ pub(crate) fn run(args: &McpArgs, global: &Global, output: &Output) -> anyhow::R
         served.map_err(anyhow::Error::msg)?;
         return Ok(0);
     };
-    let (token, place) = token(&environment)?;
+    let (token, place) = http_token(&environment)?;
     let told = Output { json: output.json, quiet: output.quiet };
     let ready = Box::new(move |address: SocketAddr| {
         told.say(&format!("serving at http://{address}/mcp"));
         told.hint(&format!("clients send `Authorization: Bearer …`; the token is in {place}"));
     });
     let served = runtime.block_on(serve_http(config, HttpConfig { address, token, ready }));
-    served.map_err(|error| Failure {
-        kind: Kind::Usage,
+    served.map_err(|error| CliFailure {
+        kind: FailureKind::Usage,
         message: error.to_string(),
-        hint: Some("`--http 127.0.0.1:0` takes a free port of this machine".to_owned()),
+        hint: Some("`--http 127.0.0.1:0` picks a free port".to_owned()),
     })?;
     Ok(0)
 }
 
-fn opening(folder: PathBuf) -> Opening {
-    Box::pin(async move { open(&folder).await.map_err(|it| failure::told(&it)) })
+fn open_boxed(folder: PathBuf) -> OpenFuture {
+    Box::pin(async move {
+        let opened = match Environment::read() {
+            Ok(environment) => open_for_mcp(&environment, &folder).await,
+            Err(error) => Err(error),
+        };
+        opened.map_err(|it| failure::format_error(&it))
+    })
 }
 
-/// Opens the engine as a command would.
-async fn open(folder: &Path) -> anyhow::Result<Engine> {
-    let environment = Environment::read()?;
-    let settings = Settings::load(&environment)?;
-    let config = Config {
-        data: environment.data.clone(),
-        key: settings.key(&environment)?,
-        home: environment.home.clone(),
-        types: settings.types.clone(),
-        models: models::plan(&settings)?.models(),
-        random: environment::random,
-    };
-    let mut engine = Engine::open(config, folder, environment.now).await?;
-    let stored = engine.project_settings().await?;
-    engine.closed = settings.with_project(&stored).get("memory.enabled") == "false";
-    Ok(engine)
+/// Opens the project of a folder as a command would, with its policy.
+async fn open_for_mcp(environment: &Environment, folder: &Path) -> anyhow::Result<Project> {
+    let factory = ProjectFactory::new(environment)?;
+    Ok(factory.open(folder, environment.now, DamageTolerance::None).await?.project)
 }
 
-/// The token clients must show, and where it is: what the person chose, else one made once and kept where
-/// only they can read it.
-fn token(environment: &Environment) -> anyhow::Result<(String, String)> {
+/// The HTTP token and its location: from the environment, or created once in a private file.
+fn http_token(environment: &Environment) -> anyhow::Result<(String, String)> {
     if let Some(token) = environment::mcp_token() {
         return Ok((token, "WAYLORE_MCP_TOKEN".to_owned()));
     }
-    let path = environment.data.join(TOKEN);
+    let path = environment.data.join(TOKEN_FILE);
     let place = format!("`{}`", path.display());
     match std::fs::read_to_string(&path) {
         Ok(token) => Ok((token.trim().to_owned(), place)),
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
             let token = environment::fresh_key();
-            write_private(&path, token.as_bytes()).map_err(engine::Error::from)?;
+            write_private_file(&path, token.as_bytes()).map_err(engine::Error::from)?;
             Ok((token, place))
         }
-        Err(error) => Err(Failure {
-            kind: Kind::Environment,
+        Err(error) => Err(CliFailure {
+            kind: FailureKind::Environment,
             message: format!("the token in {place} cannot be read: {error}"),
             hint: Some("set WAYLORE_MCP_TOKEN, or remove the file to have a new one".to_owned()),
         }
         .into()),
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
+mod tests {
+    use engine::MemoryState;
+    use model::TrustLevel;
+
+    use super::*;
+
+    #[test]
+    fn a_server_follows_the_policy_of_its_project() {
+        let dir = tempfile::tempdir().unwrap();
+        let below = |name: &str| dir.path().join(name);
+        let environment = Environment {
+            home: Some(dir.path().to_owned()),
+            data: below("data"),
+            config: below("config"),
+            cwd: below("shop"),
+            now: model::Timestamp(1_700_000_000_000),
+        };
+        let folder = environment.cwd.clone();
+        std::fs::create_dir(&folder).unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        runtime.block_on(async {
+            let mut project = open_for_mcp(&environment, &folder).await.unwrap();
+            assert_eq!(project.policy.injection.level, TrustLevel::Standard);
+            assert!(!project.policy.injection.on_trial);
+            for (key, value) in [
+                ("trust.level", "cautious"),
+                ("trial.enabled", "true"),
+                ("memory.enabled", "false"),
+            ] {
+                project.set_setting(key, Some(value)).await.unwrap();
+            }
+            let project = open_for_mcp(&environment, &folder).await.unwrap();
+            assert_eq!(project.policy.injection.level, TrustLevel::Cautious);
+            assert!(project.policy.injection.on_trial);
+            assert_eq!(project.policy.memory, MemoryState::Disabled);
+        });
     }
 }

@@ -2,43 +2,43 @@
 
 use serde_json::{Value, json};
 
-use super::Session;
-use super::code::doubts;
-use crate::output::{BOLD, DIM};
+use super::CommandSession;
+use super::code::warn_if_stale;
+use crate::output::{BOLD_STYLE, DIM_STYLE};
 use crate::wire;
 
-/// Show the files one step away from others, most strongly tied first
+/// Show files coupled to the given ones, strongest first
 #[derive(clap::Args, Debug)]
 pub(crate) struct NeighboursArgs {
-    /// The files
+    /// Files
     #[arg(required = true, value_name = "FILE")]
     files: Vec<String>,
-    /// How many lines at most
+    /// Most lines to print
     #[arg(short = 'n', long, value_name = "N", default_value_t = 20)]
     limit: usize,
 }
 
-pub(crate) async fn run(args: NeighboursArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: NeighboursArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let (found, freshness) = session.engine.neighbours(&args.files).await?;
+    let (found, freshness) = session.engine.code_graph().neighbours(&args.files).await?;
     let code = u8::from(found.is_empty());
     if out.json {
-        let files: Vec<Value> = found.iter().map(wire::graph::neighbour).collect();
+        let files: Vec<Value> = found.iter().map(wire::graph::neighbour_json).collect();
         out.data_json(
             "neighbours",
-            json!({ "files": files, "freshness": wire::graph::freshness(&freshness) }),
+            json!({ "files": files, "freshness": wire::graph::freshness_json(&freshness) }),
         );
         return Ok(code);
     }
     for it in found.iter().take(args.limit) {
-        out.line(&format!(
-            "{BOLD}{}{BOLD:#}  {DIM}{} to it, {} from it{DIM:#}",
-            it.path, it.n_out, it.n_into
+        out.print_line(&format!(
+            "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{} to it, {} from it{DIM_STYLE:#}",
+            it.path, it.n_outgoing, it.n_incoming
         ));
     }
     if found.is_empty() {
-        out.say("no other file is tied to these");
+        out.say("no coupled files");
     }
-    doubts(out, &freshness);
+    warn_if_stale(out, &freshness);
     Ok(code)
 }

@@ -2,9 +2,9 @@
 
 use serde_json::json;
 
-use super::Session;
-use super::shared::label;
-use crate::output::BOLD;
+use super::CommandSession;
+use super::shared::kind_label;
+use crate::output::BOLD_STYLE;
 use crate::wire::MemoryWire;
 
 /// Pin a memory: it never fades
@@ -17,8 +17,8 @@ pub(crate) struct PinArgs {
     off: bool,
 }
 
-pub(crate) async fn run(args: PinArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let (memory, changed) = session.engine.pin(&args.id, !args.off).await?;
+pub(crate) async fn run(args: PinArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
+    let (memory, changed) = session.engine.editor().pin(&args.id, !args.off).await?;
     if session.output.json {
         session.output.data_json(
             "pinned",
@@ -26,14 +26,14 @@ pub(crate) async fn run(args: PinArgs, session: &Session<'_>) -> anyhow::Result<
         );
         return Ok(0);
     }
-    session.output.line(&format!(
-        "{BOLD}#{}{BOLD:#}  {:<11} {}",
+    session.output.print_line(&format!(
+        "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {:<11} {}",
         memory.id.short(),
-        label(&memory.kind, &session.settings.types),
+        kind_label(&memory.kind, &session.settings.types),
         memory.summary
     ));
     session.output.say(match (args.off, changed) {
-        (false, true) => "pinned: it never fades",
+        (false, true) => "pinned: it never decays",
         (true, true) => "no longer pinned",
         (false, false) => "was pinned already",
         (true, false) => "was not pinned",

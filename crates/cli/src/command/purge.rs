@@ -1,21 +1,21 @@
 //! `waylore purge`.
 
-use engine::Purged;
+use engine::PurgeReport;
 use serde_json::json;
 
-use super::Session;
+use super::CommandSession;
 use super::edit;
-use super::shared::{begin, begin_everywhere, confirmed, declined, read_all};
-use crate::failure::usage;
-use crate::output::{Output, count, size};
+use super::shared::{begin_everywhere, confirm_or_fail, read_all, report_declined, report_start};
+use crate::failure::usage_error;
+use crate::output::{Output, format_count, format_size};
 
-/// Erase for good: rows, words, vectors, history and backups. Cannot be undone
+/// Erase memories for good: rows, index, vectors, history and backups. Cannot be undone
 ///
-/// Afterwards the whole data folder is searched for what was erased, and the result is printed.
+/// Afterwards the data folder is searched for the erased text, and the result is printed.
 #[derive(clap::Args, Debug)]
 #[command(group = clap::ArgGroup::new("what").required(true))]
 pub(crate) struct PurgeArgs {
-    /// The memories to erase
+    /// Memories to erase
     #[arg(group = "what")]
     ids: Vec<String>,
     /// Everything of this project
@@ -24,10 +24,10 @@ pub(crate) struct PurgeArgs {
     /// Everything of every project, and yours
     #[arg(long, group = "what")]
     everything: bool,
-    /// One secret, read from standard input so that it stays out of your shell's history
+    /// One secret, read from standard input so that it stays out of the shell history
     #[arg(long, group = "what")]
     secret: bool,
-    /// Whatever looks like a secret by today's rules
+    /// Everything that the current rules detect as a secret
     #[arg(long, group = "what")]
     secrets: bool,
     /// Do not ask
@@ -35,29 +35,29 @@ pub(crate) struct PurgeArgs {
     yes: bool,
 }
 
-pub(crate) async fn run(args: PurgeArgs, mut session: Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: PurgeArgs, mut session: CommandSession<'_>) -> anyhow::Result<u8> {
     let question = if args.everything {
-        "Everything Waylore knows, in every project, will be gone.".to_owned()
+        "All memories of all projects will be erased.".to_owned()
     } else if args.this_project {
-        format!("Everything about `{}` will be gone.", session.engine.project().name())
+        format!("All memories of `{}` will be erased.", session.engine.project_state().name())
     } else {
         "This cannot be undone.".to_owned()
     };
-    // Reading the secret takes standard input, so there is nobody left to ask; it erases only the secret.
-    if !args.secret && !confirmed(args.yes, &question)? {
-        return Ok(declined("nothing was erased", session.output));
+    // The secret occupies standard input, so no confirmation can be asked; only the secret is erased.
+    if !args.secret && !confirm_or_fail(args.yes, &question)? {
+        return Ok(report_declined("nothing was erased", session.output));
     }
     if args.everything {
         begin_everywhere("erasing", &session);
     } else {
-        begin("erasing and searching", &session);
+        report_start("erasing and searching", &session);
     }
-    // What was being written about them must not outlive them; a secret may stand in any draft.
+    // Drafts of erased memories are removed as well; a secret may be in any draft.
     if args.secret || args.secrets {
         edit::discard_all(&session);
     }
     for id in &args.ids {
-        edit::discard(&session.engine.find(id).await?);
+        edit::discard_draft(&session.engine.retriever().find_by_id(id).await?);
     }
     let output = session.output;
     let res = if args.everything {
@@ -66,37 +66,38 @@ pub(crate) async fn run(args: PurgeArgs, mut session: Session<'_>) -> anyhow::Re
         session.engine.purge_project().await?
     } else if args.secret {
         let secret = String::from_utf8(read_all(std::io::stdin().lock())?).map_err(|_| {
-            usage("the secret is not valid UTF-8", "give it as text on standard input")
+            usage_error("the secret is not valid UTF-8", "give it as text on standard input")
         })?;
-        session.engine.purge_secret(&secret).await?
+        session.engine.maintenance().purge_secret(&secret).await?
     } else if args.secrets {
-        session.engine.purge_secrets_found().await?
+        session.engine.maintenance().purge_secrets_found().await?
     } else {
-        session.engine.purge_memories(&args.ids).await?
+        session.engine.maintenance().purge_memories(&args.ids).await?
     };
     Ok(render(&res, args.secret || args.secrets, output))
 }
 
-fn render(res: &Purged, cleaned: bool, output: &Output) -> u8 {
+fn render(res: &PurgeReport, cleaned: bool, output: &Output) -> u8 {
     let proof = &res.proof;
     let clean = proof.holds();
     if output.json {
         output.data_json("purged", json!({
             "memories": res.memories,
-            "proof": { "files": proof.files, "bytes": proof.bytes, "pieces": proof.pieces, "found_in": proof.found_in, "encrypted": proof.encrypted, "inside": proof.inside },
+            "proof": { "files": proof.files, "bytes": proof.bytes, "pieces": proof.pieces, "found_in": proof.found_in, "encrypted": proof.is_encrypted, "inside": proof.found_in_database },
         }));
         return if clean { 0 } else { 3 };
     }
     let verb = if cleaned { "cleaned" } else { "erased for good" };
-    output.line(&format!("{} {verb}", count(res.memories.len(), "memory", "memories")));
+    output
+        .print_line(&format!("{} {verb}", format_count(res.memories.len(), "memory", "memories")));
     let searched = format!(
         "searched {} ({}) for {}",
-        count(proof.files, "file", "files"),
-        size(proof.bytes),
-        count(proof.pieces, "piece of what was erased", "pieces of what was erased"),
+        format_count(proof.files, "file", "files"),
+        format_size(proof.bytes),
+        format_count(proof.pieces, "piece of the erased text", "pieces of the erased text"),
     );
     let within = if cleaned { "every database" } else { "every database and backup" };
-    if proof.inside {
+    if proof.found_in_database {
         output.error(&format!("looked inside {within}: still there"));
     }
     if !proof.found_in.is_empty() {
@@ -108,14 +109,14 @@ fn render(res: &Purged, cleaned: bool, output: &Output) -> u8 {
     if !clean {
         return 3;
     }
-    // The bytes of an encrypted file show nothing, and a short text is found anywhere by chance.
-    if proof.pieces > 0 && !proof.encrypted {
-        output.line(&format!("{searched}: not found anywhere"));
+    // The search says nothing about encrypted files, and short texts match by chance.
+    if proof.pieces > 0 && !proof.is_encrypted {
+        output.print_line(&format!("{searched}: not found anywhere"));
         return 0;
     }
     if proof.pieces == 0 && !res.memories.is_empty() {
-        output.say("nothing of it was long enough, or its own, to search the files for; what is inside decides");
+        output.say("the erased text is too short or too common to search files for; the databases were checked");
     }
-    output.line(&format!("looked inside {within}: not there"));
+    output.print_line(&format!("looked inside {within}: not there"));
     0
 }

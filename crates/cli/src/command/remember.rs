@@ -2,68 +2,70 @@
 
 use std::path::PathBuf;
 
-use engine::{Novelty, OnDuplicate, OnSecret, Reach, Remembered, Teaching};
+use engine::{MemoryNovelty, NewMemory, NotebookScope, OnDuplicate, OnSecret, RememberResult};
 use serde_json::{Value, json};
 
-use super::Session;
-use super::shared::{label, text_or_stdin};
-use crate::failure::usage;
-use crate::output::{BOLD, DIM, visible};
+use super::CommandSession;
+use super::shared::{WriteMode, kind_label, text_or_stdin};
+use crate::failure::usage_error;
+use crate::output::{BOLD_STYLE, DIM_STYLE, escape_controls};
 use crate::wire::{MemoryWire, reach_word};
 
-/// Keep something about this project
+/// Store a memory about this project
 ///
-/// The type is suggested from the words unless you give it. What is known already is merged, what
-/// contradicts an older memory replaces it, and both are said and can be undone. A text that holds
-/// a secret is refused.
+/// The type is inferred from the wording unless you give it. A duplicate is merged and a contradiction supersedes the
+/// older memory; both are reported and can be undone. A text with a secret is rejected.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RememberArgs {
-    /// The text; read from standard input when absent or `-`
+    /// Text; read from standard input if absent or `-`
     text: Vec<String>,
-    /// What it is: gotcha, decision, preference, pattern, requirement, error_pattern …
+    /// Type: gotcha, decision, preference, pattern, requirement, error_pattern …
     #[arg(short = 't', long = "type", value_name = "TYPE")]
     kind: Option<String>,
-    /// A file it is about; may be given several times
+    /// File it applies to; repeatable
     #[arg(short, long = "file", value_name = "PATH")]
     files: Vec<PathBuf>,
-    /// A symbol of the file it is about: it is doubted when that changes, and followed when it moves
+    /// Symbol of the file it applies to; changes to it lower the confidence, moves are followed
     #[arg(short, long = "symbol", value_name = "NAME", requires = "files")]
     symbols: Vec<String>,
-    /// File and symbol in one, `src/a.rs:verify`, or with a line, `src/a.rs:12`; may be given several times
+    /// File and symbol, `src/a.rs:verify`, or file and line, `src/a.rs:12`; repeatable
     #[arg(long = "at", value_name = "PATH:SYMBOL")]
     places: Vec<PathBuf>,
-    /// A label to find it by; may be given several times
+    /// Tag; repeatable
     #[arg(short = 'g', long = "tag", value_name = "TAG")]
     tags: Vec<String>,
-    /// The module it is about; may be given several times
+    /// Module it applies to; repeatable
     #[arg(short, long = "module", value_name = "NAME")]
     modules: Vec<String>,
-    /// Keep it for you in every project, not for this one
+    /// Store it for you in every project instead of this one
     #[arg(long)]
     user: bool,
-    /// Pin it: it never fades
+    /// Pin it, so that it never decays
     #[arg(long)]
     pin: bool,
-    /// Keep it as a memory of its own, whatever it resembles
+    /// Store it as a new memory even if it resembles another
     #[arg(long)]
     new: bool,
     /// Replace secrets by a placeholder instead of refusing
     #[arg(long)]
     redact: bool,
-    /// Show what would happen without keeping anything
+    /// Show what would happen without writing
     #[arg(long)]
     dry_run: bool,
-    /// A key that makes a retry harmless: the same key is kept once
+    /// Idempotency key: a repeated key is stored once
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
 }
 
-pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
-    let files = bound(args.files, &args.symbols, args.places)?;
-    let teaching = Teaching {
+pub(crate) async fn run(
+    args: RememberArgs,
+    session: &mut CommandSession<'_>,
+) -> anyhow::Result<u8> {
+    let files = with_symbols(args.files, &args.symbols, args.places)?;
+    let teaching = NewMemory {
         content: text_or_stdin(&args.text)?,
         kind: args.kind,
-        reach: if args.user { Reach::User } else { Reach::Project },
+        scope: if args.user { NotebookScope::User } else { NotebookScope::Project },
         tags: args.tags,
         files,
         modules: args.modules,
@@ -74,17 +76,18 @@ pub(crate) async fn run(args: RememberArgs, session: &mut Session<'_>) -> anyhow
         key: args.key,
         dry_run: args.dry_run,
     };
-    let res = session.engine.remember(teaching).await?;
+    let res = session.engine.editor().remember(teaching).await?;
+    let mode = WriteMode::from_dry_run_flag(args.dry_run);
     if session.output.json {
-        session.output.data_json("remembered", to_json(&res, args.dry_run));
+        session.output.data_json("remembered", to_json(&res, mode));
     } else {
-        render(&res, args.dry_run, session);
+        render(&res, mode, session);
     }
     Ok(0)
 }
 
-/// Files with the symbols behind a colon.
-fn bound(
+/// Splits `file:symbol` arguments.
+fn with_symbols(
     files: Vec<PathBuf>,
     symbols: &[String],
     places: Vec<PathBuf>,
@@ -102,90 +105,97 @@ fn bound(
         }
         _ => {
             let hint = "name each as --at path:symbol";
-            return Err(usage("which of the files has the symbol?", hint));
+            return Err(usage_error("which of the files has the symbol?", hint));
         }
     };
     res.extend(places);
     Ok(res)
 }
 
-fn render(res: &Remembered, dry_run: bool, session: &Session<'_>) {
-    let memory = &res.memory;
+fn render(result: &RememberResult, mode: WriteMode, session: &CommandSession<'_>) {
+    let (memory, out) = (&result.memory, session.output);
     let id = memory.id.short();
-    let verb = if dry_run { "would remember" } else { "remembered" };
-    let out = session.output;
-    if res.repeated {
-        out.line(&format!(
-            "{BOLD}#{id}{BOLD:#}  {:<11} {}",
-            label(&memory.kind, &session.settings.types),
-            memory.summary
+    out.print_line(&format!(
+        "{BOLD_STYLE}#{id}{BOLD_STYLE:#}  {:<11} {}",
+        kind_label(&memory.kind, &session.settings.types),
+        memory.summary
+    ));
+    if result.is_repeated {
+        out.say(&format!(
+            "this key was used before: nothing was stored {DIM_STYLE}(#{id}){DIM_STYLE:#}"
         ));
-        out.say(&format!("this key was used before: nothing new was kept {DIM}(#{id}){DIM:#}"));
         if memory.states.deleted_at.is_some() {
-            out.hint(&format!("it is forgotten; `waylore restore {id}` brings it back"));
+            out.hint(&format!("it is forgotten; `waylore restore {id}` restores it"));
         }
         return;
     }
-    out.line(&format!(
-        "{BOLD}#{id}{BOLD:#}  {:<11} {}",
-        label(&memory.kind, &session.settings.types),
-        memory.summary
-    ));
-    match &res.novelty {
-        Novelty::New => out.say(&format!("{verb} as a new memory")),
-        Novelty::Merged { was } => {
-            let verb = if dry_run { "would merge" } else { "merged" };
-            let text = if *was == memory.content {
-                format!("its wording stays, it is now surer ({})", memory.confidence)
-            } else {
-                format!("it said: {}", visible(was))
-            };
-            out.say(&format!("{verb} into what was known; {text}"));
-        }
-        Novelty::Supersedes { old, what } => {
-            let tense = if dry_run { "would supersede" } else { "supersedes" };
-            out.say(&format!(
-                "{tense} #{} ({what}); it said: {}",
-                old.id.short(),
-                visible(&old.content)
-            ));
-        }
+    out.say(&describe_novelty(result, mode));
+    if let Some(suggested) = result.suggestion {
+        out.say(&format!(
+            "{DIM_STYLE}kept as `{}`: {}{DIM_STYLE:#}",
+            suggested.kind, suggested.because
+        ));
     }
-    if let Some(suggested) = res.suggested {
-        out.say(&format!("{DIM}kept as `{}`: {}{DIM:#}", suggested.kind, suggested.because));
+    if result.n_redacted > 0 {
+        out.say(&format!("{} secret(s) replaced before storing", result.n_redacted));
     }
-    if res.redacted > 0 {
-        out.say(&format!("{} secret(s) replaced before keeping", res.redacted));
-    }
-    for file in &res.absent {
+    for file in &result.missing_files {
         out.warn(&format!("`{file}` does not exist in this project (yet)"));
     }
-    if let Some(why) = res.held {
-        out.warn(&format!("held for review, since it reads like an order to an agent: {why}"));
-        out.hint(&format!("if that is what you mean: waylore flag {id} ok"));
+    if let Some(why) = result.review_reason {
+        out.warn(&format!("needs review because it reads like an instruction to an agent: {why}"));
+        out.hint(&format!("to confirm it: waylore flag {id} ok"));
     }
-    if !dry_run && !matches!(res.novelty, Novelty::New) {
-        out.hint("`waylore undo` takes it back; --new keeps both");
+    if mode == WriteMode::Write && !matches!(result.novelty, MemoryNovelty::New) {
+        out.hint("`waylore undo` reverts it; --new keeps both");
     }
 }
 
-fn to_json(res: &Remembered, dry_run: bool) -> Value {
+/// The relation of the text to existing memories, in the tense of the mode.
+fn describe_novelty(result: &RememberResult, mode: WriteMode) -> String {
+    let memory = &result.memory;
+    let tense = |done: &'static str, planned: &'static str| match mode {
+        WriteMode::Write => done,
+        WriteMode::DryRun => planned,
+    };
+    match &result.novelty {
+        MemoryNovelty::New => {
+            format!("{} as a new memory", tense("remembered", "would remember"))
+        }
+        MemoryNovelty::Merged { previous_text } => {
+            let text = if *previous_text == memory.content {
+                format!("the wording stays, the confidence rises to {}", memory.confidence)
+            } else {
+                format!("it said: {}", escape_controls(previous_text))
+            };
+            format!("{} into an existing memory; {text}", tense("merged", "would merge"))
+        }
+        MemoryNovelty::Supersedes { old, explanation } => format!(
+            "{} #{} ({explanation}); it said: {}",
+            tense("supersedes", "would supersede"),
+            old.id.short(),
+            escape_controls(&old.content)
+        ),
+    }
+}
+
+fn to_json(res: &RememberResult, mode: WriteMode) -> Value {
     let novelty = match &res.novelty {
-        Novelty::New => json!({ "is": "new" }),
-        Novelty::Merged { was } => json!({ "is": "merged", "was": was }),
-        Novelty::Supersedes { old, what } => {
+        MemoryNovelty::New => json!({ "is": "new" }),
+        MemoryNovelty::Merged { previous_text: was } => json!({ "is": "merged", "was": was }),
+        MemoryNovelty::Supersedes { old, explanation: what } => {
             json!({ "is": "supersedes", "id": old.id, "content": old.content, "difference": what })
         }
     };
     json!({
         "memory": MemoryWire::from(&res.memory),
-        "reach": reach_word(res.reach),
+        "notebook": reach_word(res.scope),
         "novelty": novelty,
-        "suggested_type": res.suggested.map(|it| json!({ "type": it.kind, "because": it.because })),
-        "redacted": res.redacted,
-        "absent_files": res.absent,
-        "held": res.held,
-        "repeated": res.repeated,
-        "dry_run": dry_run,
+        "suggested_type": res.suggestion.map(|it| json!({ "type": it.kind, "because": it.because })),
+        "redacted": res.n_redacted,
+        "missing_files": res.missing_files,
+        "review_reason": res.review_reason,
+        "repeated": res.is_repeated,
+        "dry_run": mode == WriteMode::DryRun,
     })
 }

@@ -2,33 +2,33 @@
 
 use serde_json::json;
 
-use super::Session;
-use super::shared::label;
-use crate::output::BOLD;
+use super::CommandSession;
+use super::shared::kind_label;
+use crate::output::BOLD_STYLE;
 use crate::wire::MemoryWire;
 
-/// Bring a memory back, or an older version of it
+/// Restore a forgotten memory or an older version
 #[derive(clap::Args, Debug)]
 pub(crate) struct RestoreArgs {
-    /// Its id, or the beginning of it
+    /// Id of the memory, or a prefix of it
     id: String,
-    /// The version to go back to
+    /// Version to restore
     #[arg(long, value_name = "N")]
     version: Option<u32>,
 }
 
-pub(crate) async fn run(args: RestoreArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let memory = session.engine.restore(&args.id, args.version).await?;
+pub(crate) async fn run(args: RestoreArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
+    let memory = session.engine.editor().restore(&args.id, args.version).await?;
     if session.output.json {
         session.output.data_json("restored", json!({ "memory": MemoryWire::from(&memory) }));
         return Ok(0);
     }
-    session.output.line(&format!(
-        "{BOLD}#{}{BOLD:#}  {:<11} {}",
+    session.output.print_line(&format!(
+        "{BOLD_STYLE}#{}{BOLD_STYLE:#}  {:<11} {}",
         memory.id.short(),
-        label(&memory.kind, &session.settings.types),
+        kind_label(&memory.kind, &session.settings.types),
         memory.summary
     ));
-    session.output.say("it stands again");
+    session.output.say("restored");
     Ok(0)
 }

@@ -1,21 +1,21 @@
 //! `waylore restore-backup`.
 
-use engine::{Backup, Contents, REPLACED, Reach, StoreError};
+use engine::{BackupContents, BackupFile, NotebookScope, REPLACED_BACKUP_NAME, StoreError};
 use serde_json::{Value, json};
 
-use super::Session;
-use super::shared::{confirmed, declined};
-use crate::output::{BAD, BOLD, DIM, count, size};
+use super::CommandSession;
+use super::shared::{confirm_or_fail, report_declined};
+use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, format_count, format_size};
 
-/// Put a backup in the place of the database, or list the backups
+/// Restore a backup, or list the backups
 ///
-/// The database before is set aside as `replaced`, until the next restore, and can be restored by that
-/// name. What was purged stays purged.
+/// The current database is kept as `replaced` until the next restore and can be restored by that name.
+/// Purged memories stay purged.
 #[derive(clap::Args, Debug)]
 pub(crate) struct RestoreBackupArgs {
-    /// The backup to restore; absent: list them
+    /// The backup to restore; lists them if absent
     name: Option<String>,
-    /// Of your own memories instead of this project's
+    /// Your personal memories instead of this project's
     #[arg(long)]
     user: bool,
     /// Do not ask
@@ -23,13 +23,13 @@ pub(crate) struct RestoreBackupArgs {
     yes: bool,
 }
 
-pub(crate) fn run(args: RestoreBackupArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
-    let reach = if args.user { Reach::User } else { Reach::Project };
+pub(crate) fn run(args: RestoreBackupArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
+    let reach = if args.user { NotebookScope::User } else { NotebookScope::Project };
     let Some(name) = args.name else {
-        return Ok(list(reach, session));
+        return Ok(list_backups(reach, session));
     };
-    if !confirmed(args.yes, &format!("`{name}` will take the place of what is stored now."))? {
-        return Ok(declined("nothing was changed", session.output));
+    if !confirm_or_fail(args.yes, &format!("`{name}` will replace the current database."))? {
+        return Ok(report_declined("nothing was changed", session.output));
     }
     let contents = session.engine.restore_backup(reach, &name)?;
     if session.output.json {
@@ -39,35 +39,39 @@ pub(crate) fn run(args: RestoreBackupArgs, session: &mut Session<'_>) -> anyhow:
         return Ok(0);
     }
     let n = usize::try_from(contents.memories).unwrap_or(0);
-    session
-        .output
-        .line(&format!("restored {BOLD}{name}{BOLD:#}: {}", count(n, "memory", "memories")));
-    if let Some((aside, _)) = session.engine.replaced(reach) {
-        let whose = if reach == Reach::User { " --user" } else { "" };
+    session.output.print_line(&format!(
+        "restored {BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
+        format_count(n, "memory", "memories")
+    ));
+    if let Some((aside, _)) = session.engine.maintenance().replaced(reach) {
+        let whose = if reach == NotebookScope::User { " --user" } else { "" };
         session.output.hint(&format!(
-            "what was there before is set aside in `{}`; `waylore restore-backup{whose} {REPLACED}` goes back to it",
+            "the replaced database is kept in `{}`; `waylore restore-backup{whose} {REPLACED_BACKUP_NAME}` restores it",
             aside.path.display()
         ));
     }
     Ok(0)
 }
 
-fn list(reach: Reach, session: &Session<'_>) -> u8 {
-    let backups = session.engine.backups(reach);
-    let aside = session.engine.replaced(reach);
+fn list_backups(reach: NotebookScope, session: &CommandSession<'_>) -> u8 {
+    let backups = session.engine.maintenance().backups(reach);
+    let aside = session.engine.maintenance().replaced(reach);
     let code = u8::from(backups.is_empty() && aside.is_none());
     if session.output.json {
         let backups: Vec<_> = backups.iter().map(|it| to_json(&it.0.name, it)).collect();
-        let aside = aside.as_ref().map(|it| to_json(REPLACED, it));
+        let aside = aside.as_ref().map(|it| to_json(REPLACED_BACKUP_NAME, it));
         session.output.data_json("backups", json!({ "backups": backups, "replaced": aside }));
         return code;
     }
     for it in &backups {
-        session.output.line(&render(&it.0.name, it));
+        session.output.print_line(&render(&it.0.name, it));
     }
     if let Some(it) = &aside {
-        let note = "what was there before the last restore";
-        session.output.line(&format!("{}  {DIM}{note}{DIM:#}", render(REPLACED, it)));
+        let note = "the database before the last restore";
+        session.output.print_line(&format!(
+            "{}  {DIM_STYLE}{note}{DIM_STYLE:#}",
+            render(REPLACED_BACKUP_NAME, it)
+        ));
     }
     if backups.is_empty() {
         session.output.say("there are no backups yet");
@@ -76,10 +80,10 @@ fn list(reach: Reach, session: &Session<'_>) -> u8 {
     code
 }
 
-/// A backup as it was found when it was opened and checked.
-type Checked = (Backup, Result<Contents, StoreError>);
+/// A backup with the result of opening and checking it.
+type CheckedBackup = (BackupFile, Result<BackupContents, StoreError>);
 
-fn to_json(name: &str, (it, contents): &Checked) -> Value {
+fn to_json(name: &str, (it, contents): &CheckedBackup) -> Value {
     json!({
         "name": name,
         "path": it.path,
@@ -89,10 +93,10 @@ fn to_json(name: &str, (it, contents): &Checked) -> Value {
     })
 }
 
-fn render(name: &str, (it, contents): &Checked) -> String {
+fn render(name: &str, (it, contents): &CheckedBackup) -> String {
     let state = match contents {
-        Ok(it) => count(usize::try_from(it.memories).unwrap_or(0), "memory", "memories"),
-        Err(error) => format!("{BAD}cannot be restored{BAD:#}: {error}"),
+        Ok(it) => format_count(usize::try_from(it.memories).unwrap_or(0), "memory", "memories"),
+        Err(error) => format!("{BAD_STYLE}cannot be restored{BAD_STYLE:#}: {error}"),
     };
-    format!("{BOLD}{name}{BOLD:#}  {}, {state}", size(it.bytes))
+    format!("{BOLD_STYLE}{name}{BOLD_STYLE:#}  {}, {state}", format_size(it.bytes))
 }

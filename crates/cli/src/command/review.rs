@@ -2,30 +2,30 @@
 
 use std::io::{Read as _, Write as _};
 
-use engine::{Correction, Edit, Filter, OnSecret, Reach, Shown};
-use model::{Memory, Status};
+use engine::{MemoryCorrection, MemoryEdit, MemoryFilter, NotebookScope, OnSecret, RatedMemory};
+use model::{Memory, MemoryStatus};
 use serde_json::json;
 
-use super::Session;
-use super::shared::{label, status_note};
-use crate::output::{BOLD, DIM, GOOD, Output, WARN, is_conversation};
+use super::CommandSession;
+use super::shared::{kind_label, status_note};
+use crate::output::{BOLD_STYLE, DIM_STYLE, GOOD_STYLE, Output, WARN_STYLE, is_conversation};
 use crate::wire::MemoryWire;
 
-/// Decide about memories that wait for you, one key each
+/// Review pending memories, one key each
 ///
-/// What needs review, or came from outside, is told to no agent until you say yes. Keys: y it is right, x it is not,
-/// e change what it says, s later, u take the last one back, q stop. Where there is no terminal, the keys are read
-/// from standard input, and --json lists what waits.
+/// Memories that need review or came from external content are not injected until you confirm them. Keys: y confirm,
+/// x reject, e edit, s skip, u undo the last decision, q quit. Without a terminal, keys are read from standard input;
+/// --json lists the pending memories.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ReviewArgs {
-    /// Also what was learned and never confirmed
+    /// Also memories that were learned and never confirmed
     #[arg(short, long)]
     all: bool,
 }
 
-/// What a key means.
+/// Decisions of the user.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Decision {
+enum ReviewDecision {
     Right,
     Discard,
     Edit,
@@ -34,119 +34,131 @@ enum Decision {
     Stop,
 }
 
-/// Every key with what it does, as the line below a memory shows it.
+/// Keys with their labels, as shown below a memory.
 #[rustfmt::skip]
-const KEYS: &[(char, Decision, &str)] = &[
-    ('y', Decision::Right,   "right"),
-    ('x', Decision::Discard, "wrong"),
-    ('e', Decision::Edit,    "edit"),
-    ('s', Decision::Later,   "later"),
-    ('u', Decision::Back,    "take back"),
-    ('q', Decision::Stop,    "stop"),
+const DECISION_KEYS: &[(char, ReviewDecision, &str)] = &[
+    ('y', ReviewDecision::Right,   "right"),
+    ('x', ReviewDecision::Discard, "wrong"),
+    ('e', ReviewDecision::Edit,    "edit"),
+    ('s', ReviewDecision::Later,   "later"),
+    ('u', ReviewDecision::Back,    "take back"),
+    ('q', ReviewDecision::Stop,    "stop"),
 ];
 
-pub(crate) async fn run(args: ReviewArgs, session: &mut Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: ReviewArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let waiting = waiting(&args, session).await?;
+    let waiting = pending_memories(&args, session).await?;
     if out.json {
         let memories: Vec<_> = waiting.iter().map(|it| MemoryWire::from(&it.memory)).collect();
         out.data_json("review", json!({ "waiting": memories }));
         return Ok(0);
     }
     if waiting.is_empty() {
-        out.say("nothing waits for you");
+        out.say("nothing to review");
         return Ok(0);
     }
-    let keyboard = Keyboard::open();
-    let mut decided: Vec<(usize, Decision)> = Vec::new();
+    let keyboard = KeyboardInput::open();
+    let mut decided: Vec<(usize, ReviewDecision)> = Vec::new();
     let mut at = 0;
     while let Some(shown) = waiting.get(at) {
-        show(shown, at, waiting.len(), session);
-        let decision = keyboard.decision(out)?;
-        let id = id(&shown.memory);
+        show_memory(shown, at, waiting.len(), session);
+        let decision = keyboard.read_decision(out)?;
+        let id = memory_id(&shown.memory);
         match decision {
-            Decision::Right => {
-                session.engine.correct(&id, Correction::Right).await?;
+            ReviewDecision::Right => {
+                session.engine.editor().correct(&id, MemoryCorrection::Confirmed).await?;
             }
-            Decision::Discard => {
-                let wrong = Correction::Outdated { replacement: None };
-                session.engine.correct(&id, wrong).await?;
+            ReviewDecision::Discard => {
+                let wrong = MemoryCorrection::Outdated { replacement: None };
+                session.engine.editor().correct(&id, wrong).await?;
             }
-            Decision::Edit => match keyboard.text("what it should say")? {
-                Some(text) => edit(session, &id, text).await?,
+            ReviewDecision::Edit => match keyboard.read_text("new text")? {
+                Some(text) => edit_memory(session, &id, text).await?,
                 None => continue,
             },
-            Decision::Later => {}
-            Decision::Back => {
+            ReviewDecision::Later => {}
+            ReviewDecision::Back => {
                 match decided.pop() {
                     Some((last, _)) => {
                         take_back(session, &waiting[last].memory).await?;
                         at = last;
                     }
-                    None => out.say("nothing was decided yet"),
+                    None => out.say("no decision yet"),
                 }
                 continue;
             }
-            Decision::Stop => break,
+            ReviewDecision::Stop => break,
         }
-        if decision != Decision::Later {
+        if decision != ReviewDecision::Later {
             decided.push((at, decision));
         }
         at += 1;
     }
     let n = |wanted| decided.iter().filter(|it| it.1 == wanted).count();
-    out.line(&format!(
+    out.print_line(&format!(
         "{} confirmed, {} discarded, {} reworded, {} left",
-        n(Decision::Right),
-        n(Decision::Discard),
-        n(Decision::Edit),
+        n(ReviewDecision::Right),
+        n(ReviewDecision::Discard),
+        n(ReviewDecision::Edit),
         waiting.len() - decided.len()
     ));
     if !decided.is_empty() {
-        out.hint("`waylore undo` takes the last decision back");
+        out.hint("`waylore undo` reverts the last decision");
     }
     Ok(0)
 }
 
-/// What waits, the project's before the user's, the newest first.
-async fn waiting(args: &ReviewArgs, session: &Session<'_>) -> anyhow::Result<Vec<Shown>> {
-    let filter =
-        Filter { statuses: vec![Status::NeedsReview, Status::Tainted], ..Filter::standing(10_000) };
-    let mut res = session.engine.list(&filter, None).await?;
+/// Pending memories: the project's before the user's, newest first.
+async fn pending_memories(
+    args: &ReviewArgs,
+    session: &CommandSession<'_>,
+) -> anyhow::Result<Vec<RatedMemory>> {
+    let filter = MemoryFilter {
+        statuses: vec![MemoryStatus::NeedsReview, MemoryStatus::Tainted],
+        ..MemoryFilter::active(10_000)
+    };
+    let mut res = session.engine.retriever().list(&filter, None).await?;
     if args.all {
-        let rest = session.engine.list(&Filter::standing(10_000), None).await?;
-        let is_open =
-            |it: &Shown| it.memory.status() == Status::Live && !it.memory.flags.user_verified;
+        let rest = session.engine.retriever().list(&MemoryFilter::active(10_000), None).await?;
+        let is_open = |it: &RatedMemory| {
+            it.memory.status() == MemoryStatus::Live && !it.memory.flags.user_verified
+        };
         res.extend(rest.into_iter().filter(is_open));
     }
     Ok(res)
 }
 
-fn show(shown: &Shown, at: usize, n: usize, session: &Session<'_>) {
+fn show_memory(shown: &RatedMemory, at: usize, n: usize, session: &CommandSession<'_>) {
     let (out, memory) = (session.output, &shown.memory);
-    let kind = label(&memory.kind, &session.engine.config.types);
+    let kind = kind_label(&memory.kind, &session.engine.config.types);
     out.say(&format!(
-        "\n{DIM}{} of {n}{DIM:#}  {BOLD}#{}{BOLD:#}  {kind}",
+        "\n{DIM_STYLE}{} of {n}{DIM_STYLE:#}  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {kind}",
         at + 1,
         memory.id.short()
     ));
     out.say(&memory.content);
     let mut about: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
-    about.push(format!("by {}, confidence {}", memory.created_by, shown.current));
-    if shown.reach == Reach::User {
+    about.push(format!("by {}, confidence {}", memory.created_by, shown.current_confidence));
+    if shown.scope == NotebookScope::User {
         about.push("yours everywhere".to_owned());
     }
-    out.say(&format!("{DIM}{}{DIM:#}", about.join(" · ")));
+    out.say(&format!("{DIM_STYLE}{}{DIM_STYLE:#}", about.join(" · ")));
     if let Some(note) = status_note(memory.status()) {
-        out.say(&format!("{WARN}[{note}]{WARN:#}"));
+        out.say(&format!("{WARN_STYLE}[{note}]{WARN_STYLE:#}"));
     }
-    if let Some(why) = engine::instruction_like(&memory.content) {
-        out.say(&format!("{WARN}it reads like an order to an agent: {why}{WARN:#}"));
+    if let Some(why) = engine::detect_instruction(&memory.content) {
+        out.say(&format!(
+            "{WARN_STYLE}it reads like an instruction to an agent: {why}{WARN_STYLE:#}"
+        ));
     }
 }
 
-async fn edit(session: &mut Session<'_>, id: &str, text: String) -> anyhow::Result<()> {
-    let edit = Edit {
+async fn edit_memory(
+    session: &mut CommandSession<'_>,
+    id: &str,
+    text: String,
+) -> anyhow::Result<()> {
+    let edit = MemoryEdit {
         content: Some(text),
         kind: None,
         tags: None,
@@ -156,24 +168,25 @@ async fn edit(session: &mut Session<'_>, id: &str, text: String) -> anyhow::Resu
         cwd: session.base.clone(),
         on_secret: OnSecret::Refuse,
     };
-    session.engine.edit(id, edit).await?;
-    // Whoever writes it anew says that it is right.
-    session.engine.correct(id, Correction::Right).await?;
+    session.engine.editor().edit(id, edit).await?;
+    // Editing a memory confirms it.
+    session.engine.editor().correct(id, MemoryCorrection::Confirmed).await?;
     Ok(())
 }
 
-/// Takes back what was decided about a memory; an edit was two changes.
-async fn take_back(session: &Session<'_>, before: &Memory) -> anyhow::Result<()> {
-    while session.engine.find(&id(before)).await?.memory.version > before.version
-        && differs(session, before).await?
+/// Undoes the decision about a memory; an edit made two changes.
+async fn take_back(session: &mut CommandSession<'_>, before: &Memory) -> anyhow::Result<()> {
+    while session.engine.retriever().find_by_id(&memory_id(before)).await?.memory.version
+        > before.version
+        && has_changed(session, before).await?
     {
-        session.engine.undo(Some(&id(before))).await?;
+        session.engine.editor().undo(Some(&memory_id(before))).await?;
     }
     Ok(())
 }
 
-async fn differs(session: &Session<'_>, before: &Memory) -> anyhow::Result<bool> {
-    let now = session.engine.find(&id(before)).await?.memory;
+async fn has_changed(session: &CommandSession<'_>, before: &Memory) -> anyhow::Result<bool> {
+    let now = session.engine.retriever().find_by_id(&memory_id(before)).await?.memory;
     let same = now.content == before.content
         && now.flags == before.flags
         && now.states == before.states
@@ -181,38 +194,40 @@ async fn differs(session: &Session<'_>, before: &Memory) -> anyhow::Result<bool>
     Ok(!same)
 }
 
-fn id(memory: &Memory) -> String {
+fn memory_id(memory: &Memory) -> String {
     memory.id.to_string()
 }
 
 /// Keys from a terminal, or letters from standard input.
-enum Keyboard {
+enum KeyboardInput {
     Terminal(console::Term),
     Input,
 }
 
-impl Keyboard {
+impl KeyboardInput {
     fn open() -> Self {
         if is_conversation() { Self::Terminal(console::Term::stderr()) } else { Self::Input }
     }
 
-    /// Waits for a key that means something. The end of the input is a wish to stop.
-    fn decision(&self, out: &Output) -> anyhow::Result<Decision> {
+    /// Waits for a valid key. The end of input means quit.
+    fn read_decision(&self, out: &Output) -> anyhow::Result<ReviewDecision> {
         if matches!(self, Self::Terminal(_)) {
-            let keys: Vec<String> =
-                KEYS.iter().map(|(key, _, what)| format!("{GOOD}{key}{GOOD:#} {what}")).collect();
+            let keys: Vec<String> = DECISION_KEYS
+                .iter()
+                .map(|(key, _, what)| format!("{GOOD_STYLE}{key}{GOOD_STYLE:#} {what}"))
+                .collect();
             out.say(&keys.join("   "));
         }
         loop {
-            let Some(key) = self.key()? else { return Ok(Decision::Stop) };
-            let meant = KEYS.iter().find(|it| it.0 == key.to_ascii_lowercase());
+            let Some(key) = self.read_key()? else { return Ok(ReviewDecision::Stop) };
+            let meant = DECISION_KEYS.iter().find(|it| it.0 == key.to_ascii_lowercase());
             if let Some((_, decision, _)) = meant {
                 return Ok(*decision);
             }
         }
     }
 
-    fn key(&self) -> std::io::Result<Option<char>> {
+    fn read_key(&self) -> std::io::Result<Option<char>> {
         match self {
             Self::Terminal(term) => Ok(match term.read_key()? {
                 console::Key::Char(key) => Some(key),
@@ -228,8 +243,8 @@ impl Keyboard {
         }
     }
 
-    /// A line of text; nothing when it was left empty.
-    fn text(&self, what: &str) -> std::io::Result<Option<String>> {
+    /// A line of text; `None` if it is empty.
+    fn read_text(&self, what: &str) -> std::io::Result<Option<String>> {
         if let Self::Terminal(_) = self {
             let mut err = anstream::stderr();
             write!(err, "{what}: ")?;

@@ -1,53 +1,62 @@
 //! `waylore search`.
 
-use super::Session;
-use super::answer::{AskingArgs, explain, reasons};
-use super::list::Which;
-use super::shared::{line, text_or_stdin};
-use crate::output::DIM;
+use super::CommandSession;
+use super::answer::{AskingArgs, explain_results, format_reasons};
+use super::list::ListFilterArgs;
+use super::shared::{format_memory, text_or_stdin};
+use crate::output::DIM_STYLE;
+use crate::wire::JsonDetail;
 use crate::wire::answer::answer_json;
 
-/// Find memories by what they mean and by their words
+/// Search memories by meaning and keywords
 ///
-/// Ask as you would ask a colleague. `verifyJwt` is also found by `jwt`. Says nothing when nothing is
-/// relevant; --explain shows what was looked at.
+/// Accepts questions, keywords and identifiers (`jwt` finds `verifyJwt`). Prints nothing if nothing is relevant;
+/// --explain shows all candidates with their scores.
 #[derive(clap::Args, Debug)]
 pub(crate) struct SearchArgs {
-    /// What to look for
+    /// Search text
     #[arg(required = true)]
     words: Vec<String>,
     #[command(flatten)]
-    which: Which,
+    which: ListFilterArgs,
     #[command(flatten)]
     asking: AskingArgs,
 }
 
-pub(crate) async fn run(args: SearchArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: SearchArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let text = text_or_stdin(&args.words)?;
-    let (filter, reach) = args.which.filter(session)?;
-    let question = args.asking.question(text, filter, reach)?;
-    let answer = session.engine.recall(&question).await?;
+    let (filter, reach) = args.which.to_filter(session)?;
+    let question = args.asking.search_query(text, filter, reach)?;
+    let notice = session.engine.embedding_indexer().embed_before_search().await;
+    let mut answer = session.engine.retriever().search(&question).await?;
+    answer.notices.extend(notice);
     for notice in &answer.notices {
         session.output.warn(notice);
     }
     let code = u8::from(answer.hits.is_empty());
     if session.output.json {
-        let body = answer_json(&question.text, &answer, args.asking.explain);
+        let body = answer_json(
+            &question.text,
+            &answer,
+            JsonDetail::from_explain_flag(args.asking.explain),
+        );
         session.output.data_json("hits", body);
         return Ok(code);
     }
     for hit in &answer.hits {
-        let line = line(&hit.shown, &session.settings.types);
-        session.output.line(&format!("{line}  {DIM}({}){DIM:#}", reasons(hit)));
+        let line = format_memory(&hit.rated, &session.settings.types);
+        session
+            .output
+            .print_line(&format!("{line}  {DIM_STYLE}({}){DIM_STYLE:#}", format_reasons(hit)));
     }
     if args.asking.explain {
-        explain(&answer, session);
+        explain_results(&answer, session);
     } else if answer.hits.is_empty() {
         session.output.say("nothing relevant");
-        if !answer.passed_over.is_empty() {
+        if !answer.excluded.is_empty() {
             session
                 .output
-                .hint("--explain shows what came nearest, --without abstain shows it all");
+                .hint("--explain shows the nearest candidates, --without abstain shows them all");
         }
     }
     Ok(code)

@@ -1,144 +1,137 @@
 //! `waylore show`.
 
-use engine::Shown;
-use model::{CustomType, MemoryId, ProjectPath, RelationTarget};
+use engine::RatedMemory;
+use model::{CustomType, MemoryId, ProjectPath, Relation, RelationTarget};
 use serde_json::json;
 
-use super::Session;
-use super::shared::{label, status_note};
-use crate::output::{BOLD, DIM, WARN, visible};
+use super::CommandSession;
+use super::shared::{kind_label, status_note};
+use crate::output::{BOLD_STYLE, DIM_STYLE, WARN_STYLE, escape_controls};
 use crate::wire::MemoryWire;
 
 /// Show everything about a memory
 #[derive(clap::Args, Debug)]
 pub(crate) struct ShowArgs {
-    /// Its id, or the beginning of it
+    /// Id of the memory, or a prefix of it
     id: String,
 }
 
-pub(crate) async fn run(args: ShowArgs, session: &Session<'_>) -> anyhow::Result<u8> {
-    let found = session.engine.find(&args.id).await?;
-    let gone = session.engine.gone(&found.memory).await?;
-    let mut shown = session.engine.shown(&found.notebook, vec![found.memory]).await?.remove(0);
-    let doubts = session.engine.doubts(&mut shown).await;
+pub(crate) async fn run(args: ShowArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
+    let found = session.engine.retriever().find_by_id(&args.id).await?;
+    let gone = session.engine.retriever().missing_relation_targets(&found.memory).await?;
+    let mut shown =
+        session.engine.retriever().rate(&found.notebook, vec![found.memory]).await?.remove(0);
+    let doubts = session.engine.retriever().check_staleness(&mut shown).await;
     if session.output.json {
-        let body = json!({ "memory": MemoryWire::from(&shown), "doubts": doubts });
+        let body = json!({ "memory": MemoryWire::from(&shown), "caveats": doubts });
         session.output.data_json("memory", body);
     } else {
         for it in render(&shown, &gone, &doubts, &session.settings.types) {
-            session.output.line(&it);
+            session.output.print_line(&it);
         }
     }
     Ok(0)
 }
 
 fn render(
-    shown: &Shown,
+    shown: &RatedMemory,
     gone: &[MemoryId],
     doubts: &[String],
     declared: &[CustomType],
 ) -> Vec<String> {
     let memory = &shown.memory;
-    let mut res = vec![format!(
-        "{BOLD}#{}{BOLD:#} · {} · confidence {}{}",
-        memory.id.short(),
-        memory.kind,
-        shown.current,
-        if shown.current == memory.confidence {
-            String::new()
-        } else {
-            format!(" (was {})", memory.confidence)
-        },
-    )];
-    if let Some(note) = status_note(memory.status()) {
-        let why = memory
-            .states
-            .deprecated_reason
-            .as_deref()
-            .map(|it| format!(": {it}"))
-            .unwrap_or_default();
-        res.push(format!("{WARN}{note}{why}{WARN:#}"));
-    }
-    res.push(String::new());
-    res.extend(visible(&memory.content).lines().map(|it| format!("  {it}")));
-    res.push(String::new());
+    let mut lines = header_lines(shown);
+    lines.push(String::new());
+    lines.extend(escape_controls(&memory.content).lines().map(|it| format!("  {it}")));
+    lines.push(String::new());
     let mut field = |name: &str, value: String| {
         if !value.is_empty() {
-            res.push(format!("{DIM}{name:<10}{DIM:#} {value}"));
+            lines.push(format!("{DIM_STYLE}{name:<10}{DIM_STYLE:#} {value}"));
         }
     };
-    field("files", join(memory.files.iter().map(ProjectPath::as_str)));
-    field("symbols", join(memory.anchors.iter().map(|it| format!("{}:{}", it.file, it.symbol))));
-    field("doubts", doubts.join("; "));
+    let anchors = memory.anchors.iter().map(|it| format!("{}:{}", it.file, it.symbol));
+    field("files", join_items(memory.files.iter().map(ProjectPath::as_str)));
+    field("symbols", join_items(anchors));
+    field("caveats", doubts.join("; "));
     field("modules", memory.modules.join(", "));
     field("tags", memory.tags.join(", "));
-    field(
-        "relations",
-        join(memory.relations.iter().map(|it| {
-            let target = match &it.target {
-                RelationTarget::Memory(id) if gone.contains(id) => {
-                    format!("#{} (gone)", id.short())
-                }
-                RelationTarget::Memory(id) => format!("#{}", id.short()),
-                RelationTarget::File(path) => path.to_string(),
-            };
-            format!("{} {target}", it.kind)
-        })),
-    );
+    field("relations", join_items(memory.relations.iter().map(|it| format_relation(it, gone))));
     if let Some(payload) = &memory.payload {
         field("payload", payload.to_json().to_string());
     }
-    let at = memory
-        .commit
-        .as_ref()
-        .map(|it| format!(", commit {}", it.chars().take(8).collect::<String>()))
-        .unwrap_or_default();
-    let branch = memory.branch.as_ref().map(|it| format!(", branch {it}")).unwrap_or_default();
-    field(
-        "learned",
-        format!(
-            "{} by {} ({}{branch}{at})",
-            memory.created_at.minute(),
-            memory.created_by,
-            memory.source
-        ),
-    );
-    let pinned = if memory.flags.pinned { "pinned, never fades" } else { "" };
-    field("fades", if pinned.is_empty() { fading(memory, declared) } else { pinned.to_owned() });
+    field("learned", format_origin(memory));
+    field("decays", format_decay(memory, declared));
     let counters = &memory.counters;
     if counters.access_count + counters.used_count > 0 {
-        field(
-            "use",
-            format!("shown {} times, used {} times", counters.access_count, counters.used_count),
-        );
+        let (shown, used) = (counters.access_count, counters.used_count);
+        field("use", format!("shown {shown} times, used {used} times"));
     }
-    field(
-        "version",
-        format!(
-            "{}{}",
-            memory.version,
-            if memory.version > 1 { " (waylore history shows the others)" } else { "" }
-        ),
-    );
-    field(
-        "as a note",
-        format!(
-            "[{}] {} [^ Memory: {} #{}]",
-            label(&memory.kind, declared),
-            memory.summary,
-            memory.citation,
-            memory.id.short()
-        ),
-    );
+    let others = if memory.version > 1 { " (waylore history shows the others)" } else { "" };
+    field("version", format!("{}{others}", memory.version));
+    field("as a note", format_as_note(memory, declared));
     field("id", memory.id.to_string());
-    res
+    lines
 }
 
-fn fading(memory: &model::Memory, declared: &[CustomType]) -> String {
+/// Id, kind and confidence, and a remark if the memory is not live.
+fn header_lines(shown: &RatedMemory) -> Vec<String> {
+    let memory = &shown.memory;
+    let stored = if shown.current_confidence == memory.confidence {
+        String::new()
+    } else {
+        format!(" (was {})", memory.confidence)
+    };
+    let mut lines = vec![format!(
+        "{BOLD_STYLE}#{}{BOLD_STYLE:#} · {} · confidence {}{stored}",
+        memory.id.short(),
+        memory.kind,
+        shown.current_confidence,
+    )];
+    if let Some(note) = status_note(memory.status()) {
+        let reason = memory.states.deprecated_reason.as_deref();
+        let reason = reason.map(|it| format!(": {it}")).unwrap_or_default();
+        lines.push(format!("{WARN_STYLE}{note}{reason}{WARN_STYLE:#}"));
+    }
+    lines
+}
+
+fn format_relation(relation: &Relation, gone: &[MemoryId]) -> String {
+    let target = match &relation.target {
+        RelationTarget::Memory(id) if gone.contains(id) => format!("#{} (gone)", id.short()),
+        RelationTarget::Memory(id) => format!("#{}", id.short()),
+        RelationTarget::File(path) => path.to_string(),
+    };
+    format!("{} {target}", relation.kind)
+}
+
+/// Time, author, source, branch and commit of a memory.
+fn format_origin(memory: &model::Memory) -> String {
+    let short_commit = |it: &String| format!(", commit {}", it.chars().take(8).collect::<String>());
+    let commit = memory.commit.as_ref().map(short_commit).unwrap_or_default();
+    let branch = memory.branch.as_ref().map(|it| format!(", branch {it}")).unwrap_or_default();
+    let (at, by) = (memory.created_at.format_minute(), &memory.created_by);
+    format!("{at} by {by} ({}{branch}{commit})", memory.source)
+}
+
+/// The memory as an agent sees it.
+fn format_as_note(memory: &model::Memory, declared: &[CustomType]) -> String {
+    format!(
+        "[{}] {} [^ Memory: {} #{}]",
+        kind_label(&memory.kind, declared),
+        memory.summary,
+        memory.citation,
+        memory.id.short()
+    )
+}
+
+fn format_decay(memory: &model::Memory, declared: &[CustomType]) -> String {
+    if memory.flags.pinned {
+        return "pinned, never decays".to_owned();
+    }
     let days = memory.half_life_days.or_else(|| memory.kind.half_life_days(declared));
     days.map_or_else(|| "never".to_owned(), |it| format!("by half for every {it} days without use"))
 }
 
-fn join<T: AsRef<str>>(items: impl Iterator<Item = T>) -> String {
+fn join_items<T: AsRef<str>>(items: impl Iterator<Item = T>) -> String {
     items.map(|it| it.as_ref().to_owned()).collect::<Vec<_>>().join(", ")
 }

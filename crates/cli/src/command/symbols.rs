@@ -2,27 +2,27 @@
 
 use serde_json::{Value, json};
 
-use super::Session;
-use super::code::doubts;
-use crate::output::{BOLD, DIM};
+use super::CommandSession;
+use super::code::warn_if_stale;
+use crate::output::{BOLD_STYLE, DIM_STYLE};
 use crate::wire;
 
-/// List what a file defines
+/// List the symbols of a file
 #[derive(clap::Args, Debug)]
 pub(crate) struct SymbolsArgs {
-    /// The file
+    /// File
     file: String,
 }
 
-pub(crate) async fn run(args: SymbolsArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(crate) async fn run(args: SymbolsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let (found, freshness) = session.engine.symbols(&args.file).await?;
+    let (found, freshness) = session.engine.code_graph().symbols(&args.file).await?;
     let code = u8::from(found.is_empty());
     if out.json {
-        let symbols: Vec<Value> = found.iter().map(wire::graph::symbol).collect();
+        let symbols: Vec<Value> = found.iter().map(wire::graph::symbol_json).collect();
         out.data_json(
             "symbols",
-            json!({ "symbols": symbols, "freshness": wire::graph::freshness(&freshness) }),
+            json!({ "symbols": symbols, "freshness": wire::graph::freshness_json(&freshness) }),
         );
         return Ok(code);
     }
@@ -31,8 +31,11 @@ pub(crate) async fn run(args: SymbolsArgs, session: &Session<'_>) -> anyhow::Res
         let kind = it.kind.map_or("file", engine::DefKind::slug);
         let name = it.name.rsplit('.').next().unwrap_or(&it.name);
         let pad = "  ".repeat(depth);
-        out.line(&format!("{:>5}  {pad}{BOLD}{name}{BOLD:#}  {DIM}{kind}{DIM:#}", it.lines.0));
+        out.print_line(&format!(
+            "{:>5}  {pad}{BOLD_STYLE}{name}{BOLD_STYLE:#}  {DIM_STYLE}{kind}{DIM_STYLE:#}",
+            it.lines.0
+        ));
     }
-    doubts(out, &freshness);
+    warn_if_stale(out, &freshness);
     Ok(code)
 }

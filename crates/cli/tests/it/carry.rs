@@ -148,7 +148,7 @@ fn export(desk: &Desk, format: &str) -> PathBuf {
 fn memories(file: &PathBuf) -> Vec<Value> {
     let text = fs::read_to_string(file).unwrap();
     let whole: Value = serde_json::from_str(&text).unwrap();
-    assert_eq!((&whole["v"], &whole["kind"]), (&json!(1), &json!("export")));
+    assert_eq!((&whole["v"], &whole["kind"]), (&json!(2), &json!("export")));
     let mut res = whole["memories"].as_array().unwrap().clone();
     for it in &mut res {
         let it = it.as_object_mut().unwrap();

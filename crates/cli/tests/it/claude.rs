@@ -55,7 +55,7 @@ fn model(script: Script) -> Server {
             return Reply::Json(json!({ "data": [], "input_tokens": 1 }));
         }
         let messages = seen.body["messages"].as_array().cloned().unwrap_or_default();
-        let id = model::fingerprint(&seen.body["messages"].to_string());
+        let id = model::fingerprint_text(&seen.body["messages"].to_string());
         let step = if sums_up(&messages) || !offers_tools(&seen.body) {
             None
         } else {

@@ -38,7 +38,7 @@ fn nothing_expires_that_was_not_lived_through() {
     for at in [FUTURE, PAST, "+0", FUTURE, "+0", PAST] {
         let done = clock.json(at, &["maintain"]);
         for notebook in done["notebooks"].as_array().unwrap() {
-            assert_eq!(notebook["faded"], serde_json::json!([]), "at {at}: {notebook}");
+            assert_eq!(notebook["decayed"], serde_json::json!([]), "at {at}: {notebook}");
             assert_eq!(notebook["removed"], serde_json::json!([]), "at {at}: {notebook}");
             assert_eq!(notebook["findings"], serde_json::json!([]), "at {at}: {notebook}");
         }

@@ -121,11 +121,11 @@ fn a_memory_of_a_symbol_is_doubted_when_its_code_changes() {
     assert_eq!(kept["memory"]["anchors"][0]["symbol"], "verify", "{kept}");
     write(&desk, "src/auth.ts", "// Twice.\nexport function verify(t: string) {\n  return t\n}\n");
     let shown = desk.json(&["show", &id]);
-    assert_eq!(shown["doubts"].as_array().unwrap().len(), 0, "{shown}");
+    assert_eq!(shown["caveats"].as_array().unwrap().len(), 0, "{shown}");
     let before = shown["memory"]["current_confidence"].as_f64().unwrap();
     write(&desk, "src/auth.ts", "export function verify(t: string) { return t + t }\n");
     let shown = desk.json(&["show", &id]);
-    assert_eq!(shown["doubts"][0], "`verify` in `src/auth.ts` changed since", "{shown}");
+    assert_eq!(shown["caveats"][0], "`verify` in `src/auth.ts` changed since", "{shown}");
     assert!(shown["memory"]["current_confidence"].as_f64().unwrap() < before, "{shown}");
     let by_two = ["remember", "--file", "src/auth.ts", "--symbol", "verify", "--new", "--", text];
     assert_eq!(desk.json(&by_two)["memory"]["anchors"][0]["file"], "src/auth.ts");
@@ -148,7 +148,7 @@ fn hostile_files_do_not_stop_the_index() {
     }
     let indexed = desk.json(&["index"]);
     assert_eq!(indexed["files"], 5, "{indexed}");
-    assert_eq!(indexed["passed_over"][0]["why"], "larger than 2 MB", "{indexed}");
+    assert_eq!(indexed["skipped"][0]["why"], "larger than 2 MB", "{indexed}");
 }
 
 #[test]

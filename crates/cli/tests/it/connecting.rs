@@ -4,15 +4,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use engine::{FilePlace, HOSTS, Host};
+use engine::{FilePlace, HOSTS, Host, SettingsScope};
 
 use crate::chat::text;
 use crate::kit::{Desk, copy_program, finish};
 
 /// The files of a host at this desk.
-fn files(desk: &Desk, host: &Host, project: bool) -> Vec<PathBuf> {
-    let (root, folder) = host.folder(Some(&desk.root), |_| None).unwrap();
-    host.files_of(project)
+fn files(desk: &Desk, host: &Host, scope: SettingsScope) -> Vec<PathBuf> {
+    let (root, folder) = host.settings_folder(Some(&desk.root), |_| None).unwrap();
+    host.files_in(scope)
         .map(|it| match it.place {
             FilePlace::Folder(name) => folder.join(name),
             FilePlace::Root(name) => root.join(name),
@@ -41,10 +41,13 @@ fn theirs(path: &Path) -> Option<&'static str> {
 fn every_host_comes_and_goes_without_a_trace() {
     let desk = Desk::new();
     for host in HOSTS {
-        for project in [false, true] {
-            let paths = files(&desk, host, project);
-            let scope: &[&str] = if project { &["--scope", "project"] } else { &[] };
-            let say = |command: &str| desk.run(&[&[command, host.name, "--yes"], scope].concat());
+        for scope in [SettingsScope::User, SettingsScope::Project] {
+            let paths = files(&desk, host, scope);
+            let flags: &[&str] = match scope {
+                SettingsScope::User => &[],
+                SettingsScope::Project => &["--scope", "project"],
+            };
+            let say = |command: &str| desk.run(&[&[command, host.name, "--yes"], flags].concat());
             if paths.is_empty() {
                 say("connect").ends(2, host.name);
                 continue;
@@ -54,7 +57,7 @@ fn every_host_comes_and_goes_without_a_trace() {
             }
             let said = say("connect").ends(0, host.name);
             let hint = said.err.contains("no real session has tried it");
-            assert_eq!(hint, !host.is_tried, "{said:?}");
+            assert_eq!(hint, !host.is_tested, "{said:?}");
             let with: Vec<_> = paths.iter().map(|it| text(it)).collect();
             assert!(with.iter().flatten().all(|it| it.contains("waylore")), "{}", host.name);
             say("connect").ends(0, "again");
@@ -95,7 +98,7 @@ fn a_program_that_settings_would_not_know_again_is_not_put_there() {
         command.args(["connect", "claude-code", "--yes"]);
         finish(command).ends(code, name);
     }
-    let settings = files(&desk, engine::host("claude-code").unwrap(), false);
+    let settings = files(&desk, engine::find_host("claude-code").unwrap(), SettingsScope::User);
     for path in &settings {
         // Somebody has changed it since, so that the bytes from before are of no use.
         put(path, &text(path).unwrap().replacen('{', "{ \"mine\": 1,", 1));
@@ -110,7 +113,7 @@ fn a_program_that_settings_would_not_know_again_is_not_put_there() {
 fn settings_that_cannot_be_understood_are_left_alone() {
     let desk = Desk::new();
     for host in HOSTS {
-        let paths = files(&desk, host, false);
+        let paths = files(&desk, host, SettingsScope::User);
         // The last one is found broken: nothing may have been written into the others before.
         let broken = paths.last().unwrap();
         put(broken, "{ \"mine\": ");

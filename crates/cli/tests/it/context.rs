@@ -16,7 +16,7 @@ fn a_context_is_all_there_is_on_standard_output() {
     assert!(explained.err.contains("tokens from"), "{explained:?}");
     let json = desk.json(&["context", "start", "--task", task, "--explain"]);
     assert_eq!(json["text"].as_str().unwrap().trim_end(), said.out.trim_end());
-    assert!(json["used"].as_u64().unwrap() <= json["budget"].as_u64().unwrap(), "{json}");
+    assert!(json["tokens"].as_u64().unwrap() <= json["budget"].as_u64().unwrap(), "{json}");
     assert_eq!(json["placed"].as_array().unwrap().len(), 1, "{json}");
 }
 

@@ -41,7 +41,7 @@ impl Running {
         assert!(Command::new("kill").args([name, &pid]).status().unwrap().success());
     }
 
-    /// Waits until it has ended by itself.
+    /// Waits until the daemon has stopped by itself.
     fn ends(mut self) -> bool {
         self.child.wait().unwrap().success()
     }
@@ -56,7 +56,7 @@ impl Drop for Running {
 }
 
 pub(crate) fn socket(desk: &Desk) -> PathBuf {
-    serve::Address::of(&desk.home.join("data")).socket
+    serve::DaemonAddress::for_data_dir(&desk.home.join("data")).socket
 }
 
 /// A program that speaks to the daemon.
@@ -464,7 +464,7 @@ fn a_hook_starts_the_daemon_and_nothing_of_the_host_is_held() {
         assert_eq!(fields[3], status["pid"].to_string(), "a session of its own: {stat}");
     }
     desk.run(&["serve", "--stop"]).ends(0, "it is asked");
-    assert_eq!(desk.run(&["serve", "--status"]).code, 1, "it has ended");
+    assert_eq!(desk.run(&["serve", "--status"]).code, 1, "the daemon has stopped");
 }
 
 #[test]

@@ -158,7 +158,7 @@ impl Said {
     pub(crate) fn json(&self) -> Value {
         let res: Value =
             serde_json::from_str(&self.out).unwrap_or_else(|it| panic!("{it}: {self:?}"));
-        assert_eq!(res["v"], 1, "{self:?}");
+        assert_eq!(res["v"], 2, "{self:?}");
         assert!(res["kind"].is_string(), "{self:?}");
         res
     }

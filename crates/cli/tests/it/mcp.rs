@@ -70,7 +70,7 @@ fn an_agent_searches_and_reads_notes_in_their_frame() {
         assert_eq!(notes.matches("</waylore-notes>").count(), 1, "{notes}");
     }
     assert_eq!(said[0]["result"]["structuredContent"]["hits"][0]["status"], "live");
-    assert_eq!(text(&said[1]), "Nothing that is remembered is relevant.");
+    assert_eq!(text(&said[1]), "No relevant memory.");
     let read = said[2]["result"]["contents"][0]["text"].as_str().unwrap();
     assert!(read.contains("arrives twice") && read.contains("source: user_taught"), "{read}");
     assert!(said[3]["error"]["message"].as_str().unwrap().contains("memory://memory/{id}"));
@@ -95,8 +95,8 @@ fn an_agent_asks_about_the_code() {
         request(2, "resources/read", json!({ "uri": "memory://module-map" })),
     ];
     let said = answers(&desk, &["mcp"], &early);
-    assert!(text(&said[0]).contains("`waylore index` finds them"), "{}", said[0]);
-    assert!(said[1].to_string().contains("`waylore index` finds them"), "{}", said[1]);
+    assert!(text(&said[0]).contains("`waylore index` detects them"), "{}", said[0]);
+    assert!(said[1].to_string().contains("`waylore index` detects them"), "{}", said[1]);
     desk.run(&["index"]).ends(0, "indexed");
     let map = desk.json(&["map"]);
     let id = map["modules"][0]["id"].as_str().unwrap_or_else(|| panic!("{map}")).to_owned();

@@ -235,7 +235,7 @@ fn numbers_and_health_follow_what_was_done() {
     assert!(tally.contains("\"live\"") && tally.contains("\"deleted\""), "{stats}");
     let health = desk.json(&["doctor"]);
     assert_ne!(health["health"], "bad", "{health}");
-    assert_eq!(desk.json(&["doctor", "--fix"])["mended"], json!([]), "there is nothing to mend");
+    assert_eq!(desk.json(&["doctor", "--fix"])["repaired"], json!([]), "there is nothing to mend");
     assert_eq!(desk.json(&["maintain", "--dry-run"])["dry_run"], true);
 }
 

@@ -4,7 +4,7 @@
 use std::fs;
 use std::path::Path;
 
-use engine::{HOSTS, Host, Moment};
+use engine::{HOSTS, HookEvent, Host};
 use serde_json::{Value, json};
 
 use crate::hooks::taught;
@@ -25,7 +25,8 @@ fn message(event: &str, cwd: &Path) -> Value {
 fn start(host: &Host, cwd: &Path) -> String {
     let said = STARTS.iter().map(|it| message(it, cwd).to_string());
     let is_start = |it: &String| {
-        host.hear(it.as_bytes()).is_some_and(|it| matches!(it.moment, Moment::Start { .. }))
+        let message = host.parse(it.as_bytes(), None);
+        message.is_some_and(|it| matches!(it.event, HookEvent::SessionStart { .. }))
     };
     let name = host.name;
     said.into_iter().find(is_start).unwrap_or_else(|| panic!("how does `{name}` say it begins?"))
@@ -39,7 +40,7 @@ fn heard(desk: &Desk, host: &Host, said: &[u8]) -> String {
 }
 
 fn speaking() -> impl Iterator<Item = &'static Host> {
-    HOSTS.iter().filter(|it| it.speech.is_some())
+    HOSTS.iter().filter(|it| it.hook_protocol.is_some())
 }
 
 #[test]

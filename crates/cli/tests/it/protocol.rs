@@ -56,7 +56,7 @@ fn the_document_says_what_the_daemon_does() {
     for kind in serve::wire::RequestKind::ALL {
         assert!(document.contains(&format!("`{kind}`")), "`{kind}` is not in the document");
     }
-    for code in serve::wire::Code::ALL {
+    for code in serve::wire::ErrorCode::ALL {
         assert!(document.contains(&format!("`{code}`")), "`{code}` is not in the document");
     }
     for event in model::EventKind::ALL {

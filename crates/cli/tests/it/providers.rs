@@ -148,7 +148,7 @@ fn a_damaged_vector_costs_its_memory_the_exact_order_and_nothing_else() {
         }
     }
     let said = desk.run(&asked).ends(0, "the codes and the words are left");
-    assert!(said.err.contains("is damaged: it is placed by"), "{said:?}");
+    assert!(said.err.contains("is damaged: it is ranked without"), "{said:?}");
     assert!(said.out.contains("Access tokens") && by_meaning(&search(&desk, asked[1])), "{said:?}");
     let said = desk.run(&["context", "start", "--task", asked[1]]).ends(0, "contexts, too");
     assert!(said.out.contains("Access tokens"), "{said:?}");

@@ -132,7 +132,7 @@ fn equals_a_fresh_index(desk: &Desk, when: &str) {
     let saved = desk.save("followed");
     fs::remove_dir_all(&desk.home).unwrap();
     let fresh = desk.json(&["index"]);
-    for what in ["files", "symbols", "edges", "unresolved_calls", "foreign_calls", "passed_over"] {
+    for what in ["files", "symbols", "edges", "unresolved_calls", "foreign_calls", "skipped"] {
         assert_eq!(again[what], fresh[what], "{when}: {what}");
     }
     let all = |desk: &Desk| -> Vec<String> {

@@ -1,134 +1,145 @@
-//! Reading the project's code once, and following it.
+//! Indexing of the project's code: once, or continuously with a file watch.
 
-use ::graph::Graph;
-use source::{Passed, Seen, StopWatch, Watch};
+use ::graph::SymbolGraph;
+use source::{ChangedFiles, FileSkipReason, FileWatcher, WatchStopper};
 
-use super::live::{Live, Pass};
-use super::plan::{PassedOver, is_code};
-use crate::models::aside;
-use crate::{Engine, Error, Progress, Reach};
+use super::index_plan::{SkippedFiles, is_code};
+use super::live_index::{IndexPass, LiveIndex};
+use crate::models::run_blocking;
+use crate::{Error, NotebookScope, Project, TaskProgress};
 
-/// What indexing came to.
+/// Outcome of indexing.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Indexed {
+pub struct IndexReport {
     pub n_files: usize,
     pub n_symbols: usize,
     pub n_edges: usize,
-    /// Files that were parsed, and their bytes.
+    /// Parsed files.
     pub n_read: usize,
+    /// Bytes of the parsed files.
     pub n_bytes: u64,
-    /// Of those, the ones that were not there before.
+    /// Parsed files that were not indexed before.
     pub n_new: usize,
-    pub n_gone: usize,
-    /// Files whose edges were found anew.
+    pub n_removed: usize,
+    /// Files whose references were resolved again.
     pub n_resolved: usize,
-    /// Calls that lead nowhere we know, and those that leave the repository.
+    /// Calls whose target is unknown.
     pub n_unresolved: u64,
+    /// Calls into libraries outside the repository.
     pub n_foreign: u64,
-    /// Files that were passed over, by reason.
-    pub passed: Vec<(&'static str, usize)>,
-    /// It was stopped before it was whole.
+    /// Number of skipped files by reason.
+    pub skipped: Vec<(&'static str, usize)>,
+    /// Indexing was stopped before its end.
     pub is_partial: bool,
-    /// Bytes on disk.
+    /// Size of the graph database in bytes.
     pub size: u64,
 }
 
-impl Engine {
-    /// Brings the project's graph up to date, on up to `threads` threads.
-    pub async fn index_code(
-        &mut self,
-        progress: &Progress,
-        threads: usize,
-    ) -> Result<Indexed, Error> {
-        let mut live = self.live_code(threads).await?;
-        Ok(live.pass(&Seen::Everything, progress).await?.indexed)
-    }
-
-    /// Begins to follow the project's code; see [`CodeWatch::next`].
-    pub async fn watch_code(&mut self, threads: usize) -> Result<CodeWatch, Error> {
-        let live = self.live_code(threads).await?;
-        let place = self.place.clone();
-        let watch = aside(move || Watch::start(&place, is_code)).await;
-        Ok(CodeWatch { live, stop: watch.stopper(), watch: Some(watch), is_first: true })
-    }
-
-    pub(super) async fn live_code(&mut self, threads: usize) -> Result<Live, Error> {
-        let notebook = self.notebook(Reach::Project).await?;
-        let Some(id) = notebook.project else {
-            return Err(Error::nothing("there is no project here"));
-        };
-        Ok(Live::new(self.graph_store(id), self.place.root.clone(), threads))
-    }
+/// Brings the code graph up to date, on up to `threads` threads.
+pub(crate) async fn index_code(
+    project: &mut Project,
+    progress: &TaskProgress,
+    threads: usize,
+) -> Result<IndexReport, Error> {
+    let mut live = open_live_index(project, threads).await?;
+    Ok(live.run_pass(&ChangedFiles::Everything, progress).await?.indexed)
 }
 
-/// The project's code, followed as it changes.
+/// Starts to watch the project's files; see [`CodeWatch::next_pass`].
+pub(crate) async fn watch_code(project: &mut Project, threads: usize) -> Result<CodeWatch, Error> {
+    let live = open_live_index(project, threads).await?;
+    let place = project.place.clone();
+    // Registering watches walks the whole tree.
+    let watch = run_blocking(move || FileWatcher::start(&place, is_code)).await;
+    Ok(CodeWatch { live, stop: watch.stopper(), watch: Some(watch), is_first: true })
+}
+
+pub(super) async fn open_live_index(
+    project: &mut Project,
+    threads: usize,
+) -> Result<LiveIndex, Error> {
+    let notebook = project.notebook(NotebookScope::Project).await?;
+    let Some(id) = notebook.project else {
+        return Err(Error::nothing_to_do("there is no project here"));
+    };
+    Ok(LiveIndex::new(project.graph_writer(id), project.place.root.clone(), threads))
+}
+
+/// Keeps the code graph up to date while files change.
 pub struct CodeWatch {
-    live: Live,
-    /// None once it has ended.
-    watch: Option<Watch>,
-    stop: StopWatch,
+    live: LiveIndex,
+    /// `None` after the watch has ended.
+    watch: Option<FileWatcher>,
+    stop: WatchStopper,
     is_first: bool,
 }
 
 impl CodeWatch {
-    /// Ends it, from wherever: what is at hand is finished.
-    pub fn stopper(&self) -> StopWatch {
+    /// A handle that ends the watch from another task. The current pass is finished first.
+    pub fn stop_handle(&self) -> WatchStopper {
         self.stop.clone()
     }
 
-    /// Why changes are looked for every few seconds, when the system does not tell of them.
-    pub fn trouble(&self) -> Option<&str> {
-        self.watch.as_ref().and_then(Watch::trouble)
+    /// The reason why files are polled, if the system does not report changes.
+    pub fn polling_reason(&self) -> Option<&str> {
+        self.watch.as_ref().and_then(FileWatcher::polling_reason)
     }
 
-    /// Everything at first, then waits for changes and brings the graph up to date. `None` once it was
-    /// stopped.
-    pub async fn next(&mut self, progress: &Progress) -> Result<Option<Pass>, Error> {
-        let seen = if std::mem::take(&mut self.is_first) {
-            Some(Seen::Everything)
+    /// Indexes everything on the first call. Later calls wait for changes and index them. `None`
+    /// after the watch was stopped.
+    pub async fn next_pass(&mut self, progress: &TaskProgress) -> Result<Option<IndexPass>, Error> {
+        let changes = if std::mem::take(&mut self.is_first) {
+            Some(ChangedFiles::Everything)
         } else {
-            self.seen().await
+            self.wait_for_changes().await
         };
-        match seen {
-            Some(seen) => self.live.pass(&seen, progress).await.map(Some),
+        match changes {
+            Some(changes) => self.live.run_pass(&changes, progress).await.map(Some),
             None => Ok(None),
         }
     }
 
-    /// Brings the graph up to date in what somebody else saw, at once.
-    pub async fn look_at(&mut self, seen: &Seen, progress: &Progress) -> Result<Pass, Error> {
-        self.live.pass(seen, progress).await
+    /// Indexes changes that the caller knows of, without waiting.
+    pub async fn index_changes(
+        &mut self,
+        changes: &ChangedFiles,
+        progress: &TaskProgress,
+    ) -> Result<IndexPass, Error> {
+        self.live.run_pass(changes, progress).await
     }
 
-    async fn seen(&mut self) -> Option<Seen> {
+    async fn wait_for_changes(&mut self) -> Option<ChangedFiles> {
         let mut watch = self.watch.take()?;
-        let (watch, seen) = aside(move || {
-            let seen = watch.wait();
-            (watch, seen)
+        let (watch, changes) = run_blocking(move || {
+            let changes = watch.wait_for_changes();
+            (watch, changes)
         })
         .await;
-        self.watch = seen.is_some().then_some(watch);
-        seen
+        // A stopped watch reports nothing any more.
+        self.watch = changes.is_some().then_some(watch);
+        changes
     }
 }
 
-pub(super) fn count(passed: &PassedOver) -> Vec<(&'static str, usize)> {
-    let counts = Passed::ALL.iter().map(|why| {
+/// Counts skipped files by reason, in the order of the reasons.
+pub(super) fn count_skipped(skipped: &SkippedFiles) -> Vec<(&'static str, usize)> {
+    let counts = FileSkipReason::ALL.iter().map(|why| {
         let reason = why.reading();
-        (reason, passed.values().filter(|it| it.reason == reason).count())
+        // Stored as text, because the database outlives the enum.
+        (reason, skipped.values().filter(|it| it.reason == reason).count())
     });
     counts.filter(|it| it.1 > 0).collect()
 }
 
-pub(super) fn sum_up(graph: &Graph, res: &mut Indexed) {
+pub(super) fn add_graph_totals(graph: &SymbolGraph, report: &mut IndexReport) {
     for (id, _) in graph.files() {
-        res.n_files += 1;
-        res.n_symbols += graph.n_symbols(id);
-        if let Some(kept) = graph.kept(id) {
-            let (n_foreign, n_unresolved, n_edges) = kept.counts();
-            res.n_edges += n_edges;
-            res.n_unresolved += u64::from(n_unresolved);
-            res.n_foreign += u64::from(n_foreign);
+        report.n_files += 1;
+        report.n_symbols += graph.n_symbols(id);
+        if let Some(edges) = graph.encoded_edges(id) {
+            let counts = edges.counts();
+            report.n_edges += counts.n_edges;
+            report.n_unresolved += u64::from(counts.n_unresolved);
+            report.n_foreign += u64::from(counts.n_external);
         }
     }
 }

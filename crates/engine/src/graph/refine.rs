@@ -1,116 +1,121 @@
-//! Taking in a precise index that another tool made.
+//! Merging of a precise index (SCIP) that a compiler wrote.
 
 use std::path::Path;
 
-use ::graph::{FileId, Fitted, fingerprint, fit, read_scip};
-use source::Seen;
+use ::graph::{FileId, FittedIndex, fingerprint, fit_index, parse_scip};
+use source::ChangedFiles;
 use store::GraphBatch;
 
-use super::keep;
-use super::live::Live;
-use crate::models::aside;
-use crate::{Engine, Error, Progress};
+use super::index::open_live_index;
+use super::live_index::LiveIndex;
+use super::persistence;
+use crate::models::run_blocking;
+use crate::{Error, Project, TaskProgress};
 
-/// What became of a precise index.
+/// Largest SCIP file. The index of a repository with a million lines has a hundred megabytes.
+const MAX_SCIP_BYTES: u64 = 1 << 30;
+
+/// Outcome of merging a precise index.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Refined {
-    /// Files whose edges it replaced, and how many references of theirs it knows.
+pub struct RefineReport {
+    /// Files whose edges it replaced.
     pub n_files: usize,
-    pub n_sites: usize,
-    /// Files that are not what they were when it was made; theirs stay as they are.
-    pub stale: Vec<String>,
-    /// Files that are not indexed.
+    /// References that it resolves in these files.
+    pub n_references: usize,
+    /// Files that changed since the index was made. Their edges stay as they are.
+    pub changed_files: Vec<String>,
+    /// Files of the precise index that are not indexed here.
     pub n_unknown: usize,
 }
 
-impl Engine {
-    /// Brings the graph up to date, then lets the precise index in `bytes` replace edges. Its paths
-    /// count from `below`, a folder of the project.
-    pub async fn refine_code(
-        &mut self,
-        bytes: Vec<u8>,
-        below: &str,
-        progress: &Progress,
-        threads: usize,
-    ) -> Result<Refined, Error> {
-        let mut live = self.live_code(threads).await?;
-        // Before anything is changed.
-        let (bytes, is_index) = aside(move || {
-            let is_index = read_scip(&bytes).is_some_and(|it| !it.is_empty());
-            (bytes, is_index)
-        })
-        .await;
-        if !is_index {
-            return Err(Error::refused(
-                "this is no SCIP index, or a damaged one; nothing was changed",
-                "`scip-typescript index` and the like make one, as `index.scip`",
-            ));
-        }
-        if live.pass(&Seen::Everything, progress).await?.indexed.is_partial {
-            return Err(Error::nothing("it was stopped; the precise index was not looked at"));
-        }
-        let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
-        let res = live.refine(bytes, prefix, progress).await?;
-        if res.n_files == 0 {
-            let what = match res.stale.len() {
-                0 => format!("none of its {} files is indexed here", res.n_unknown),
-                n => format!("the {n} files it shares with this project have changed since"),
-            };
-            return Err(Error::refused(
-                format!("the SCIP index fits nothing: {what}; nothing was changed"),
-                "make it anew; --below names the folder its paths count from",
-            ));
-        }
-        Ok(res)
+/// Brings the graph up to date, then replaces edges by those of the precise index in `bytes`.
+/// `below` is the folder of the project that its paths are relative to.
+pub(crate) async fn refine_code(
+    project: &mut Project,
+    bytes: Vec<u8>,
+    below: &str,
+    progress: &TaskProgress,
+    threads: usize,
+) -> Result<RefineReport, Error> {
+    let mut live = open_live_index(project, threads).await?;
+    // Checked before the pass, which takes time and changes the index.
+    let (bytes, is_index) = run_blocking(move || {
+        let is_index = parse_scip(&bytes).is_some_and(|it| !it.is_empty());
+        (bytes, is_index)
+    })
+    .await;
+    if !is_index {
+        return Err(Error::refuse(
+            "this is no SCIP index, or a damaged one; nothing was changed",
+            "`scip-typescript index` and the like make one, as `index.scip`",
+        ));
     }
-}
-
-impl Live {
-    async fn refine(
-        &mut self,
-        bytes: Vec<u8>,
-        prefix: String,
-        progress: &Progress,
-    ) -> Result<Refined, Error> {
-        let Some(_turn) = self.turn(progress).await? else { return Ok(Refined::default()) };
-        let mut held = self.held().await?;
-        let (root, threads) = (self.root.clone(), self.threads);
-        let (held, fitted, resolved) = aside(move || {
-            let text = |_: FileId, path: &str| {
-                let read = source::contents(&root, path).ok()?;
-                let hash = held.stamps.get(path).map(|it| it.hash.as_slice());
-                (hash == Some(&fingerprint(&read)[..])).then_some(read)
-            };
-            let mut index = read_scip(&bytes).unwrap_or_default();
-            for it in &mut index {
-                it.path.insert_str(0, &prefix);
-            }
-            let fitted = fit(&held.graph, &index, &text);
-            for (id, precise) in &fitted.files {
-                held.graph.refine(*id, precise.clone());
-            }
-            let resolved = held.graph.settle(threads).resolved;
-            (held, fitted, resolved)
-        })
-        .await;
-        let Fitted { files, stale, n_unknown } = fitted;
-        let n_sites = files.iter().map(|it| it.1.len()).sum();
-        let res = Refined { n_files: files.len(), n_sites, stale, n_unknown };
-        let batch = GraphBatch {
-            precise: files.into_iter().map(|it| (it.0, it.1.encode())).collect(),
-            resolved: keep::resolved(&held.graph, &resolved),
-            links: keep::to_files(&held.graph, &resolved),
-            ..GraphBatch::default()
+    if live.run_pass(&ChangedFiles::Everything, progress).await?.indexed.is_partial {
+        return Err(Error::nothing_to_do("indexing was stopped before the precise index was read"));
+    }
+    // An index of a subproject has paths relative to its own root.
+    let prefix = if below.is_empty() { String::new() } else { format!("{below}/") };
+    let report = merge_precise_index(&mut live, bytes, prefix, progress).await?;
+    if report.n_files == 0 {
+        let what = match report.changed_files.len() {
+            0 => format!("none of its {} files is indexed here", report.n_unknown),
+            n => format!("the {n} files it shares with this project have changed since"),
         };
-        self.keep(held, batch).await?;
-        Ok(res)
+        return Err(Error::refuse(
+            format!("the SCIP index fits nothing: {what}; nothing was changed"),
+            "create it again; --below names the folder that its paths are relative to",
+        ));
     }
+    Ok(report)
 }
 
-/// The bytes of a precise index, if they are not too many.
-pub fn read_index(path: &Path) -> Result<Vec<u8>, Error> {
-    Ok(source::bytes(path, LARGEST)?)
+/// Replaces edges by those of a precise index, where the files are still what the index describes.
+async fn merge_precise_index(
+    live: &mut LiveIndex,
+    bytes: Vec<u8>,
+    prefix: String,
+    progress: &TaskProgress,
+) -> Result<RefineReport, Error> {
+    let Some(_lock) = live.wait_for_lock(progress).await? else {
+        return Ok(RefineReport::default());
+    };
+    let mut state = live.load_state().await?;
+    let (root, threads) = (live.root.clone(), live.threads);
+    let (state, fitted, resolved) = run_blocking(move || {
+        // Positions of the index fit only the text that it was made from.
+        let unchanged_text = |_: FileId, path: &str| {
+            let read = source::read_source(&root, path).ok()?;
+            let hash = state.stamps.get(path).map(|it| it.hash.as_slice());
+            (hash == Some(&fingerprint(&read)[..])).then_some(read)
+        };
+        let mut index = parse_scip(&bytes).unwrap_or_default();
+        for it in &mut index {
+            it.path.insert_str(0, &prefix);
+        }
+        let fitted = fit_index(&state.graph, &index, &unchanged_text);
+        for (id, precise) in &fitted.files {
+            state.graph.set_precise(*id, precise.clone());
+        }
+        // The other references of these files are resolved again around the precise ones.
+        let resolved = state.graph.resolve_pending(threads).resolved;
+        (state, fitted, resolved)
+    })
+    .await;
+    let FittedIndex { files, stale, n_unknown } = fitted;
+    let n_references = files.iter().map(|it| it.1.len()).sum();
+    let report =
+        RefineReport { n_files: files.len(), n_references, changed_files: stale, n_unknown };
+    let batch = GraphBatch {
+        precise: files.into_iter().map(|it| (it.0.0, it.1.encode())).collect(),
+        resolved: persistence::encode_resolved_edges(&state.graph, &resolved),
+        links: persistence::weigh_file_links(&state.graph, &resolved),
+        ..GraphBatch::default()
+    };
+    live.save(state, batch).await?;
+    Ok(report)
 }
 
-/// That of a repository of a million lines has a hundred megabytes.
-const LARGEST: u64 = 1 << 30;
+/// Reads a SCIP file, up to a size limit.
+pub fn read_scip_file(path: &Path) -> Result<Vec<u8>, Error> {
+    Ok(source::read_file(path, MAX_SCIP_BYTES)?)
+}

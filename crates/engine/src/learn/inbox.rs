@@ -1,85 +1,88 @@
-//! What hooks left while nobody was there to take it: kept without knowing the project, taken in later.
+//! Inbox: events that hooks delivered while no daemon was running. They are stored without opening
+//! the project and moved into its journals later.
 
 use std::path::{Path, PathBuf};
 
-use agents::Host;
-use model::{DAY, DEFERRED_DAYS, Envelope, Event, SessionId, Timestamp};
-use store::{DataDir, Inbox};
+use agents::{HookMessage, Host};
+use model::{DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, Timestamp};
+use store::{DataDir, Inbox, JournalDurability};
 
 use super::journal::masked_line;
-use crate::{Engine, Error, Reach};
+use crate::{Error, NotebookScope, Project};
 
-/// A session that left something.
+/// A session with events in the inbox.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Waiting {
+pub struct InboxSession {
     pub session: SessionId,
-    /// The folder it was started in.
+    /// The folder in which the session was started.
     pub root: PathBuf,
 }
 
-/// Keeps what a host's message says, secrets masked, for whoever comes to take it. Nothing else is
-/// opened; `home` is above which no project is looked for.
-pub fn keep_for_later(
+/// Stores the events of a hook message in the inbox, secrets masked. Opens nothing else. The search
+/// for the project root does not go above `home`.
+pub fn store_in_inbox(
     data: &Path,
     home: Option<&Path>,
-    (host, message): (&Host, &[u8]),
+    (host, message): (&Host, &HookMessage),
     now: Timestamp,
 ) -> Result<(), Error> {
-    let Some(heard) = host.hear(message) else { return Ok(()) };
-    let place = source::locate(Path::new(&heard.cwd), home).ok();
+    let place = source::locate_project(Path::new(&message.cwd), home).ok();
     let root = place.map(|it| it.root.to_string_lossy().into_owned());
     let events = host.events(message, root.as_deref(), now);
     let Some((first, rest)) = events.split_first() else { return Ok(()) };
     let lines: String = rest.iter().map(masked_line).collect();
-    Inbox::of(&DataDir::new(data)).add(first.session, &masked_line(first), &lines)?;
+    Inbox::in_data_dir(&DataDir::new(data)).append(first.session, &masked_line(first), &lines)?;
     Ok(())
 }
 
-/// The sessions that left something and where they belong. What does not say where is removed, and what
-/// nobody could take in for days: it is of no use to anybody.
-pub fn waiting(data: &Path, now: Timestamp) -> Vec<Waiting> {
-    let inbox = Inbox::of(&DataDir::new(data));
-    inbox.forget(Timestamp(now.0 - i64::from(DEFERRED_DAYS) * DAY));
+/// Lists the sessions in the inbox. Removes entries without a project root, and those that no
+/// process has imported for days.
+pub fn list_inbox(data: &Path, now: Timestamp) -> Vec<InboxSession> {
+    let inbox = Inbox::in_data_dir(&DataDir::new(data));
+    inbox.remove_older_than(Timestamp(now.0 - i64::from(DEFERRED_DAYS) * DAY_MS));
     let mut acc = Vec::new();
-    for session in inbox.waiting() {
-        match inbox.read(session).ok().and_then(|it| root_of(&it)) {
-            Some(root) => acc.push(Waiting { session, root }),
-            // One that cannot be removed is met again the next time.
+    for session in inbox.list_sessions() {
+        match inbox.read(session).ok().and_then(|it| project_root(&it)) {
+            Some(root) => acc.push(InboxSession { session, root }),
+            // If it cannot be removed, the next listing tries again.
             None => _ = inbox.remove(session),
         }
     }
     acc
 }
 
-impl Engine {
-    /// Takes what a session of this project left into its journal.
-    pub async fn take_in(&mut self, waiting: &Waiting) -> Result<(), Error> {
-        if self.closed {
-            return Ok(Inbox::of(&self.data()).remove(waiting.session)?);
-        }
-        let store = self.notebook(Reach::Project).await?.store;
-        let session = waiting.session;
-        Inbox::of(&self.data()).take(session, |text| -> Result<(), Error> {
-            // Half a line is what a full disk leaves; it is of no use.
-            let whole = text.rfind('\n').map_or("", |it| &text[..=it]);
-            Ok(store.journal(session, whole, true)?)
-        })
+/// Moves the events of a session of this project from the inbox into its journal.
+pub(crate) async fn import_inbox_session(
+    project: &mut Project,
+    waiting: &InboxSession,
+) -> Result<(), Error> {
+    let (inbox, session) = (Inbox::in_data_dir(&project.data_dir()), waiting.session);
+    // Memory was turned off after the events arrived; they must not be stored.
+    if project.is_memory_disabled() {
+        return Ok(inbox.remove(session)?);
     }
-
-    /// Removes what sessions of this project left.
-    pub(crate) fn drop_waiting(&self) -> Result<(), Error> {
-        let inbox = Inbox::of(&self.data());
-        for it in waiting(&self.config.data, self.now) {
-            if it.root.starts_with(&self.place.root) {
-                inbox.remove(it.session)?;
-            }
-        }
-        Ok(())
-    }
+    let notebook = project.notebook(NotebookScope::Project).await?;
+    let journal = project.writer(&notebook);
+    inbox.take(session, |text| -> Result<(), Error> {
+        // A full disk leaves an incomplete last line. It cannot be parsed, and would spoil the next.
+        let complete = text.rfind('\n').map_or("", |it| &text[..=it]);
+        Ok(journal.journal_writer().append(session, complete, JournalDurability::Synced)?)
+    })
 }
 
-fn root_of(text: &str) -> Option<PathBuf> {
-    let event = text.lines().find_map(|it| Envelope::read(it).ok())?.event;
+/// Removes the inbox entries of this project.
+pub(crate) fn clear_project_inbox(project: &Project) -> Result<(), Error> {
+    let inbox = Inbox::in_data_dir(&project.data_dir());
+    for it in list_inbox(&project.config.data, project.now) {
+        if it.root.starts_with(&project.place.root) {
+            inbox.remove(it.session)?;
+        }
+    }
+    Ok(())
+}
+
+fn project_root(text: &str) -> Option<PathBuf> {
+    let event = text.lines().find_map(|it| EventEnvelope::parse_line(it).ok())?.event;
     match event {
         Event::SessionStart(it) => Some(PathBuf::from(it.project_root)),
         _ => None,

@@ -1,237 +1,272 @@
-//! Journals of sessions that are going on: written before anything else, folded when the session ends.
+//! Journals of running sessions: each event is written before anything else happens, and the journal
+//! is read back when the session ends.
 
 use std::collections::HashSet;
+use std::fs::File;
 use std::io::{Read, Seek, SeekFrom};
 use std::path::{Path, PathBuf};
+use std::time::{SystemTime, UNIX_EPOCH};
 
-use model::{DAY, DEFERRED_DAYS, Envelope, Event, Excerpt, SessionId, SessionStart, Timestamp};
+use agents::SessionSource;
+use model::{
+    DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, SessionStart, TextExcerpt, Timestamp,
+};
 use source::Transcript;
-use store::{DataDir, Store};
+use store::{DataDir, JournalDurability, Store};
 
-use super::compose::MANY_SUBTASKS;
-use super::{Learned, Part};
-use crate::{Engine, Error, Reach};
+use super::candidates::MIN_SUBTASKS_TO_SPLIT;
+use super::observed::SessionExtent;
+use super::{LearnedSession, learn_extent, learn_session, read_transcript};
+use crate::{Error, NotebookScope, Project, ProjectReader};
 
-/// How much of a journal's end is looked at to see whether the session ended.
-const END: u64 = 4 << 10;
-/// How much of its beginning names the host's own log.
-const BEGINNING: u64 = 64 << 10;
+/// Bytes at the end of a journal that are searched for the end of the session.
+const END_BYTES: u64 = 4 << 10;
+/// Bytes at the beginning of a journal that are searched for start events.
+const START_BYTES: u64 = 64 << 10;
 
-/// A session that is journalled.
+/// A journalled session and its state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Journalled {
+pub struct JournalState {
     pub session: SessionId,
-    /// It said so itself; others ended without a word, or go on.
+    /// The host reported the end. A session without a report may be over as well.
     pub has_ended: bool,
-    /// When it was last heard of.
-    pub touched: Timestamp,
+    pub last_written: Timestamp,
 }
 
-impl Journalled {
-    fn look(session: SessionId, path: &Path) -> Self {
-        let mut res = Self { session, has_ended: false, touched: Timestamp(0) };
-        let Ok(mut file) = std::fs::File::open(path) else { return res };
-        let since = |it: std::time::SystemTime| it.duration_since(std::time::UNIX_EPOCH).ok();
-        let modified = file.metadata().and_then(|it| it.modified()).ok().and_then(since);
+impl JournalState {
+    /// Reads the state from the end of the journal file. An unreadable journal counts as running.
+    fn read(session: SessionId, path: &Path) -> Self {
+        let mut state = Self { session, has_ended: false, last_written: Timestamp(0) };
+        let Ok(mut file) = File::open(path) else { return state };
+        let since_epoch = |it: SystemTime| it.duration_since(UNIX_EPOCH).ok();
+        let modified = file.metadata().and_then(|it| it.modified()).ok().and_then(since_epoch);
         let millis = modified.and_then(|it| i64::try_from(it.as_millis()).ok());
-        res.touched = Timestamp(millis.unwrap_or(0));
+        state.last_written = Timestamp(millis.unwrap_or(0));
         let length = file.seek(SeekFrom::End(0)).unwrap_or(0);
         let mut end = Vec::new();
         let read = file
-            .seek(SeekFrom::Start(length.saturating_sub(END)))
+            .seek(SeekFrom::Start(length.saturating_sub(END_BYTES)))
             .and_then(|_| file.read_to_end(&mut end));
         if read.is_ok() {
-            let last = String::from_utf8_lossy(&end);
-            let last = last.lines().rev().find_map(|it| Envelope::read(it).ok());
-            res.has_ended = last.is_some_and(|it| matches!(it.event, Event::SessionEnd(_)));
+            // The first line may be cut; it does not parse and is skipped.
+            let text = String::from_utf8_lossy(&end);
+            let last = text.lines().rev().find_map(|it| EventEnvelope::parse_line(it).ok());
+            state.has_ended = last.is_some_and(|it| matches!(it.event, Event::SessionEnd(_)));
         }
-        res
+        state
     }
 }
 
-/// Where the host keeps its own log of a journalled session, when that is still there.
-pub(super) fn transcript_of(journal: &Path) -> Option<Transcript> {
-    let log = |it: SessionStart| {
-        let path = it.transcript.map(PathBuf::from).filter(|it| it.is_file())?;
-        let is_database = path.extension().is_some_and(|it| it == source::DATABASE);
-        let session = it.host_session.filter(|_| is_database);
-        Some(Transcript { path, subagent: None, session })
-    };
-    beginnings(journal).into_iter().find_map(log)
+/// The record that learning reads a journalled session from: the host's own, if it still exists.
+pub(super) fn session_source(journal: &Path) -> SessionSource {
+    let host_record = start_events(journal).into_iter().find_map(host_record);
+    host_record.unwrap_or(SessionSource::JournalOnly)
 }
 
-/// The folder in which a journalled session was started, whichever project it is of.
-pub fn session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
+/// The host's record of a session, as the start event names it.
+fn host_record(start: SessionStart) -> Option<SessionSource> {
+    let path = start.transcript.filter(|it| Path::new(it).is_file())?;
+    // A database holds many sessions, a transcript one.
+    let is_database =
+        Path::new(&path).extension().is_some_and(|it| it == source::DATABASE_EXTENSION);
+    Some(match start.host_session.filter(|_| is_database) {
+        Some(session) => SessionSource::HostDatabase { path, session },
+        None => SessionSource::HostTranscript { path },
+    })
+}
+
+/// The folder in which a journalled session was started, in whichever project.
+pub fn journalled_session_root(data: &Path, session: SessionId) -> Option<PathBuf> {
     let data = DataDir::new(data);
-    data.projects().into_iter().find_map(|it| {
-        let store = Store::project(data.project(it), None, Timestamp(0));
-        let first = beginnings(&store.journal_path(session)).into_iter().next();
+    data.list_projects().into_iter().find_map(|it| {
+        let store = Store::project(data.project_paths(it), None, Timestamp(0));
+        let first = start_events(&store.journals().path_of(session)).into_iter().next();
         first.map(|it| PathBuf::from(it.project_root))
     })
 }
 
-/// How a journal says that its session began; it may say so again when the session goes on.
-fn beginnings(journal: &Path) -> Vec<SessionStart> {
-    let mut text = Vec::new();
-    let read =
-        std::fs::File::open(journal).and_then(|it| it.take(BEGINNING).read_to_end(&mut text));
-    let text = if read.is_ok() { String::from_utf8_lossy(&text) } else { "".into() };
-    let start = |line: &str| match Envelope::read(line).ok()?.event {
+/// The start events of a journal; a resumed session has several.
+fn start_events(journal: &Path) -> Vec<SessionStart> {
+    let mut bytes = Vec::new();
+    let read = File::open(journal).and_then(|it| it.take(START_BYTES).read_to_end(&mut bytes));
+    let text = if read.is_ok() { String::from_utf8_lossy(&bytes) } else { "".into() };
+    let start = |line: &str| match EventEnvelope::parse_line(line).ok()?.event {
         Event::SessionStart(it) => Some(it),
         _ => None,
     };
     text.lines().filter_map(start).collect()
 }
 
-/// The logs of those that a session started: in the same database, or, as Claude Code keeps them, in a
-/// folder named like its own.
-fn beside(transcript: &Transcript) -> Vec<Transcript> {
-    let Some(session) = &transcript.session else {
-        let folder = transcript.path.with_extension("").join("subagents");
-        return source::transcripts_at(&folder).unwrap_or_default();
-    };
-    let all = store::host_sessions(&transcript.path).unwrap_or_default();
-    all.into_iter()
-        .filter(|it| it.parent.as_ref() == Some(session))
-        .map(|it| Transcript {
-            path: transcript.path.clone(),
-            subagent: Some(it.id.clone()),
-            session: Some(it.id),
-        })
-        .collect()
+/// Transcripts of the subagents of a session: other sessions of the same database, or files in a
+/// folder named like the transcript, as Claude Code stores them.
+fn subagent_transcripts(source: &SessionSource) -> Vec<Transcript> {
+    match source {
+        SessionSource::HostTranscript { path } => {
+            let folder = Path::new(path).with_extension("").join("subagents");
+            source::transcripts_at(&folder).unwrap_or_default()
+        }
+        SessionSource::HostDatabase { path, session } => {
+            let all = store::read_host_sessions(Path::new(path)).unwrap_or_default();
+            let children = all.into_iter().filter(|it| it.parent.as_ref() == Some(session));
+            let transcript = |id: String| Transcript {
+                path: PathBuf::from(path),
+                subagent: Some(id.clone()),
+                session: Some(id),
+            };
+            children.map(|it| transcript(it.id)).collect()
+        }
+        SessionSource::JournalOnly => Vec::new(),
+    }
 }
 
-impl Engine {
-    /// Keeps events of one session, secrets masked. Those that end a step are on the disk when this returns.
-    pub async fn journal(&mut self, events: &[Envelope]) -> Result<(), Error> {
-        self.refuse_closed()?;
-        let Some(first) = events.first() else { return Ok(()) };
-        self.notebook(Reach::Project).await?;
-        if self.append(events)? { self.sync_journal(first.session) } else { Ok(()) }
-    }
+/// Journals events of one session, secrets masked, and registers the project if it is new. If an
+/// event ends a step, the journal is on disk when this returns.
+pub(crate) async fn record_events(
+    project: &mut Project,
+    events: &[EventEnvelope],
+) -> Result<(), Error> {
+    project.require_memory_enabled()?;
+    let Some(first) = events.first() else { return Ok(()) };
+    // Journals are stored below the project's id.
+    project.notebook(NotebookScope::Project).await?;
+    if append_events(project, events)? { sync_journal(project, first.session) } else { Ok(()) }
+}
 
-    /// As `journal`, in a project that is known already, and without waiting for the disk: says whether
-    /// an event ended a step, so that `sync_journal` is due.
-    pub fn append(&self, events: &[Envelope]) -> Result<bool, Error> {
-        self.refuse_closed()?;
-        let Some(first) = events.first() else { return Ok(false) };
-        let Some(store) = self.project_store() else {
-            return Err(Error::nothing("the project is not known yet"));
-        };
-        let mut durable = false;
-        let mut lines = String::new();
-        for event in events.iter().filter(|it| it.session == first.session) {
-            durable |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
-            lines.push_str(&masked_line(event));
+/// Journals events of one session in a registered project, without waiting for the disk. Returns
+/// whether an event ended a step, so that [`sync_journal`] is due.
+pub(crate) fn append_events(project: &Project, events: &[EventEnvelope]) -> Result<bool, Error> {
+    project.require_memory_enabled()?;
+    let Some(first) = events.first() else { return Ok(false) };
+    let Some(store) = project.project_writer() else {
+        return Err(Error::nothing_to_do("the project is not known yet"));
+    };
+    let mut ends_step = false;
+    let mut lines = String::new();
+    // One journal per session: events of another session would end up in the wrong file.
+    for event in events.iter().filter(|it| it.session == first.session) {
+        ends_step |= matches!(event.event, Event::StepComplete(_) | Event::SessionEnd(_));
+        lines.push_str(&masked_line(event));
+    }
+    store.journal_writer().append(first.session, &lines, JournalDurability::Buffered)?;
+    if events.iter().any(|it| matches!(it.event, Event::Record(_))) {
+        // Running sessions read one another's notes; the mark saves them from listing all journals.
+        store.journal_writer().mark_note_recorded()?;
+    }
+    Ok(ends_step)
+}
+
+/// Waits until the journal of a session is on disk.
+pub(crate) fn sync_journal(project: &Project, session: SessionId) -> Result<(), Error> {
+    let Some(store) = project.project_writer() else { return Ok(()) };
+    Ok(store.journal_writer().sync(session)?)
+}
+
+/// Learns from a journalled session and its subagents, and closes journals that need not wait.
+pub(crate) async fn learn_from_journal(
+    project: &mut Project,
+    session: SessionId,
+) -> Result<Vec<LearnedSession>, Error> {
+    let Some(store) = project.project_store().filter(|it| it.exists()) else {
+        return Ok(Vec::new());
+    };
+    let path = store.journals().path_of(session);
+    let subagents = subagent_transcripts(&session_source(&path));
+    let own = Transcript { path, subagent: None, session: None };
+    let mut acc = Vec::new();
+    // The session itself comes first: its validation counts for its subagents.
+    for transcript in std::iter::once(own).chain(subagents) {
+        let Some(parsed) = read_transcript(project, &transcript)? else { continue };
+        if let Some(learned) = learn_session(project, &parsed.pad).await? {
+            close_journal(project, &learned)?;
+            acc.push(learned);
         }
-        store.journal(first.session, &lines, false)?;
-        if events.iter().any(|it| matches!(it.event, Event::Record(_))) {
-            store.mark_noted()?;
-        }
-        Ok(durable)
     }
+    Ok(acc)
+}
 
-    /// Waits until the journal of a session is on the disk.
-    pub fn sync_journal(&self, session: SessionId) -> Result<(), Error> {
-        let Some(store) = self.project_store() else { return Ok(()) };
-        Ok(store.sync_journal(session)?)
+/// Learns the notes of the finished subtasks of a running session, if it has many. The journal
+/// stays.
+pub(crate) async fn learn_finished_subtasks(
+    project: &mut Project,
+    session: SessionId,
+) -> Result<Option<LearnedSession>, Error> {
+    let Some(store) = project.project_store().filter(|it| it.exists()) else { return Ok(None) };
+    let path = store.journals().path_of(session);
+    let transcript = Transcript { path, subagent: None, session: None };
+    let Some(parsed) = read_transcript(project, &transcript)? else { return Ok(None) };
+    if parsed.pad.succeeded_subtasks.len() <= MIN_SUBTASKS_TO_SPLIT {
+        return Ok(None);
     }
+    learn_extent(project, &parsed.pad, SessionExtent::FinishedSubtasks).await
+}
 
-    /// The sessions that are journalled here, and how they stand.
-    pub fn journalled(&self) -> Vec<Journalled> {
-        let store = self.project_store().filter(Store::exists);
-        let all = store.map(|it| it.journals()).unwrap_or_default();
-        all.into_iter().map(|(session, path)| Journalled::look(session, &path)).collect()
+/// Removes the journal of a learned session, unless its findings still wait for validation.
+pub(crate) fn close_journal(project: &Project, learned: &LearnedSession) -> Result<(), Error> {
+    let Some(store) = project.project_writer().filter(|it| it.exists()) else { return Ok(()) };
+    let age = project.now.millis_since(learned.session.ended);
+    // Edits that were not committed by now will not validate the session any more.
+    let is_expired = age > i64::from(DEFERRED_DAYS) * DAY_MS;
+    if learned.session.validation_basis.is_some() || is_expired {
+        store.journal_writer().remove(learned.session.id)?;
     }
+    Ok(())
+}
 
-    /// The ids of the events in a session's journal.
-    pub fn journalled_events(&self, session: SessionId) -> HashSet<String> {
-        let mut acc = HashSet::new();
-        if let Some(store) = self.project_store().filter(Store::exists) {
-            let text = std::fs::read(store.journal_path(session)).unwrap_or_default();
-            let text = String::from_utf8_lossy(&text);
-            acc.extend(text.lines().filter_map(|it| Envelope::read(it).ok()).map(|it| it.id));
-        }
-        acc
-    }
+/// The journalled sessions of this project and their states.
+pub(crate) fn list_journals(reader: &ProjectReader) -> Vec<JournalState> {
+    let files = journal_files(reader).into_iter();
+    files.map(|(session, path)| JournalState::read(session, &path)).collect()
+}
 
-    /// Learns from a journalled session, and from those that it started; what need not wait is closed.
-    pub async fn learn_journalled(&mut self, session: SessionId) -> Result<Vec<Learned>, Error> {
-        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(Vec::new()) };
-        let path = store.journal_path(session);
-        let mut acc = Vec::new();
-        let subagents = transcript_of(&path).map(|it| beside(&it)).unwrap_or_default();
-        for transcript in
-            std::iter::once(Transcript { path, subagent: None, session: None }).chain(subagents)
-        {
-            let Some(read) = self.read_transcript(&transcript)? else { continue };
-            if let Some(learned) = self.learn(&read.pad).await? {
-                self.close_journal(&learned)?;
-                acc.push(learned);
-            }
-        }
-        Ok(acc)
-    }
+/// The journals of this project, as transcripts to learn from.
+pub(crate) fn journal_transcripts(reader: &ProjectReader) -> Vec<Transcript> {
+    let files = journal_files(reader).into_iter();
+    files.map(|it| Transcript { path: it.1, subagent: None, session: None }).collect()
+}
 
-    /// Learns what a session that goes on may teach already: of a build of many subtasks, the notes of
-    /// those that succeeded. The journal stays.
-    pub async fn learn_so_far(&mut self, session: SessionId) -> Result<Option<Learned>, Error> {
-        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(None) };
-        let path = store.journal_path(session);
-        let transcript = Transcript { path, subagent: None, session: None };
-        let Some(read) = self.read_transcript(&transcript)? else { return Ok(None) };
-        if read.pad.subtasks.len() <= MANY_SUBTASKS {
-            return Ok(None);
-        }
-        self.learn_part(&read.pad, Part::SoFar).await
-    }
+fn journal_files(reader: &ProjectReader) -> Vec<(SessionId, PathBuf)> {
+    let store = reader.project_store().filter(|it| it.exists());
+    store.map(|it| it.journals().list()).unwrap_or_default()
+}
 
-    /// The journals of this project, as transcripts to learn from.
-    pub fn journals(&self) -> Vec<Transcript> {
-        let store = self.project_store().filter(Store::exists);
-        let all = store.map(|it| it.journals()).unwrap_or_default();
-        all.into_iter().map(|it| Transcript { path: it.1, subagent: None, session: None }).collect()
-    }
-
-    /// Removes the journal of a session that was learned, unless what was seen in it still waits.
-    pub fn close_journal(&self, learned: &Learned) -> Result<(), Error> {
-        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(()) };
-        let old = self.now.since(learned.session.ended) > i64::from(DEFERRED_DAYS) * DAY;
-        if learned.session.validated.is_some() || old {
-            store.remove_journal(learned.session.id)?;
-        }
-        Ok(())
-    }
+/// The ids of the events in a session's journal.
+pub(crate) fn journalled_event_ids(reader: &ProjectReader, session: SessionId) -> HashSet<String> {
+    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+        return HashSet::new();
+    };
+    let bytes = std::fs::read(store.journals().path_of(session)).unwrap_or_default();
+    let text = String::from_utf8_lossy(&bytes);
+    text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()).map(|it| it.id).collect()
 }
 
 /// The event as a line of a journal, secrets masked.
-pub(super) fn masked_line(event: &Envelope) -> String {
-    masked(event.clone()).line() + "\n"
+pub(super) fn masked_line(event: &EventEnvelope) -> String {
+    mask_secrets(event.clone()).to_line() + "\n"
 }
 
-/// The event with the secrets in its texts masked.
-fn masked(mut envelope: Envelope) -> Envelope {
-    let clean = |text: &mut String| {
+/// Masks the secrets in every text of an event.
+fn mask_secrets(mut envelope: EventEnvelope) -> EventEnvelope {
+    let mask = |text: &mut String| {
         if !secrets::scan(text).is_empty() {
             *text = secrets::redact(text).text;
         }
     };
     match &mut envelope.event {
-        Event::SessionStart(it) => it.task.iter_mut().for_each(clean),
-        Event::UserMessage(it) => clean(&mut it.text),
-        Event::Reasoning(it) => clean(&mut it.text),
-        Event::Record(it) => clean(&mut it.content),
+        Event::SessionStart(it) => it.task.iter_mut().for_each(mask),
+        Event::UserMessage(it) => mask(&mut it.text),
+        Event::Reasoning(it) => mask(&mut it.text),
+        Event::Record(it) => mask(&mut it.content),
         Event::ToolCall(it) => {
             let args = &mut it.args;
             [&mut args.command, &mut args.query, &mut args.url]
                 .into_iter()
                 .flatten()
-                .for_each(clean);
+                .for_each(mask);
         }
         Event::ToolResult(it) => {
             let mut text = it.excerpt.as_str().to_owned();
-            clean(&mut text);
-            it.excerpt = Excerpt::new(text);
+            mask(&mut text);
+            it.excerpt = TextExcerpt::new(text);
         }
         Event::StepComplete(_)
         | Event::Validation(_)

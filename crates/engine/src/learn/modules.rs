@@ -1,17 +1,16 @@
-//! The modules that learning speaks of: those of the map, with what people said about it.
+//! Modules of the project, as learning names them: those of the module map with the user's changes.
 
-use observe::Modules;
+use observe::ModuleLookup;
 
-use crate::{Engine, Error};
+use crate::graph::map::load_modules;
+use crate::{Error, ProjectReader};
 
-impl Engine {
-    /// Which module each file is of; where nothing was indexed, folders are all there is.
-    pub(crate) async fn modules(&self) -> Result<Modules, Error> {
-        let Some(found) = self.found_modules().await? else { return Ok(Modules::default()) };
-        let members = found.modules.into_iter().flat_map(|module| {
-            let id = module.id;
-            module.files.into_iter().map(move |it| (it, id.clone()))
-        });
-        Ok(Modules::new(members))
-    }
+/// Maps each file to its module. Empty if the code was not indexed; folders then count as modules.
+pub(crate) async fn modules(reader: &ProjectReader) -> Result<ModuleLookup, Error> {
+    let Some(map) = load_modules(reader).await? else { return Ok(ModuleLookup::default()) };
+    let members = map.modules.into_iter().flat_map(|module| {
+        let id = module.id;
+        module.files.into_iter().map(move |it| (it, id.clone()))
+    });
+    Ok(ModuleLookup::new(members))
 }

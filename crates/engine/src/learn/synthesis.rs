@@ -1,320 +1,342 @@
-//! Synthesis across sessions: a module that has seen enough of them is looked at as a whole, once for
-//! each milestone; once a week so are pairs of modules. Everything it says waits for a person.
+//! Synthesis across sessions: statements that all sessions of a module support together and none of
+//! them alone. Pure.
+//!
+//! A module is analysed once for each milestone of its session count, pairs of modules once a week.
+//! Every synthesis waits for the user's review.
 
 use std::collections::{BTreeMap, HashMap};
 
 use model::{
-    Kind, Memory, MemoryType, Payload, PerMille, ProjectPath, SessionId, SignalKind, Timestamp,
+    DAY_MS, Memory, MemoryKind, MemoryType, Payload, PerMille, ProjectPath, SessionId, SignalKind,
+    Timestamp,
 };
-use observe::{Draft, MILESTONES, MOST_INSIGHTS, Modules, Session, Visit};
-use promote::{Insight, ModuleFacts, Relationship, Statement, Verdict};
-use store::{Action, Batch, Change, Filter, Milestone, SessionRow, Store, TouchedRow};
+use observe::{
+    MAX_MODULE_DRAFTS, MemoryDraft, ModuleLookup, SESSION_MILESTONES, SessionOverview, SessionVisit,
+};
+use promote::{MemoryStatement, ModuleFacts, PromotionVerdict, StatementRelation, SynthesisedNote};
+use store::{Milestone, SessionRow, SightingRow, StoreChange, TouchedFileRow};
 
-use super::author::{self, week};
-use super::compose::{MAX_PROVENANCE, memory_of};
-use super::{Kept, KeptHow, MAX_TASK, admit, holding, stands};
-use crate::change::by_user;
-use crate::{Engine, Error};
+use super::candidates::parse_evidence;
+use super::couplings::fade_pattern;
+use super::fresh_memory::{FreshMemory, MAX_PROVENANCE, MemoryParts, memory_from_draft, statement};
+use super::observed::{MAX_TASK_CHARS, file_rows};
+use super::protection::is_active;
+use super::rewording::Interpretation;
+use super::session_index::SessionIndex;
+use super::{LearnedMemory, LessonEffect};
+use crate::text_admission::mask_label;
 
-/// What a synthesis is tagged with.
-const TAG: &str = "synthesis";
-/// Names the milestones of weeks.
-const WEEKLY: &str = "weekly";
-/// How sure a synthesis is before anybody has looked at it.
-const SURE: PerMille = PerMille::new(650);
-/// Live memories of one type that a fresh one is compared with.
-const COMPARED: u32 = 500;
-/// What a model is shown of a module.
-const SHOWN: usize = 20;
+/// Tag of every synthesis.
+pub(super) const SYNTHESIS_TAG: &str = "synthesis";
+/// Name of the milestones of weeks.
+const WEEKLY_MILESTONE: &str = "weekly";
+/// Confidence of a synthesis before the user has reviewed it.
+const SYNTHESIS_CONFIDENCE: PerMille = PerMille::new(650);
+/// Active memories of one type that a synthesis is compared with.
+pub(super) const MAX_COMPARED_SYNTHESES: u32 = 500;
+/// Files, tasks and errors of a module that the model sees, each.
+pub(super) const MAX_MODEL_FACTS: usize = 20;
 
-/// What a look at modules came to.
+/// A module that has reached a milestone.
+pub(super) struct DueModule {
+    pub(super) module: String,
+    pub(super) milestones: Vec<Milestone>,
+}
+
+/// Everything that the syntheses of a session are computed from.
+pub(super) struct SynthesisInputs {
+    pub(super) visits: Vec<SessionVisit>,
+    /// Never empty.
+    pub(super) due: Vec<DueModule>,
+    /// The model's reading of the first due module; `None` if no model was asked.
+    pub(super) interpretation: Option<Interpretation>,
+}
+
+/// New and updated syntheses.
 #[derive(Default)]
-pub(super) struct Synthesis {
-    pub(super) changes: Vec<Change>,
-    pub(super) kept: Vec<Kept>,
-    /// Somebody was asked; nobody else is in this session.
-    pub(super) asked: bool,
-    pub(super) notices: Vec<String>,
+pub(super) struct SynthesisPlan {
+    pub(super) changes: Vec<StoreChange>,
+    pub(super) memories: Vec<LearnedMemory>,
 }
 
-impl Engine {
-    /// Looks at the modules of a session that have just reached a milestone.
-    pub(super) async fn synthesise(
-        &self,
-        store: &Store,
-        session: &Session,
-        map: &Modules,
-    ) -> Result<Synthesis, Error> {
-        let mut acc = Synthesis::default();
-        let edited: Vec<ProjectPath> =
-            session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
-        if session.validated.is_none() || edited.is_empty() {
-            return Ok(acc);
-        }
-        let modules: Vec<&str> = observe::modules_of(&edited, map).into_iter().collect();
-        let counts = at_most(store, &modules, map).await?;
-        let passed = store.milestones().await?;
-        let due = |module: &str, n: u32| -> Vec<Milestone> {
-            let reached = MILESTONES.iter().filter(|it| **it <= n);
-            let all = reached.map(|it| milestone(module, i64::from(*it)));
-            all.filter(|it| !passed.contains(it)).collect()
-        };
-        // Most sessions are no milestone; then nothing more is read.
-        let may_be_due = modules.iter().zip(counts).any(|it| !due(it.0, it.1 + 1).is_empty());
-        if !may_be_due {
-            return Ok(acc);
-        }
-        let visits = self.visits(store, Some(session)).await?;
-        for module in modules {
-            let n = visits.iter().filter(|it| it.edits_in(module, map)).count();
-            let due = due(module, u32::try_from(n).unwrap_or(u32::MAX));
-            if due.is_empty() {
-                continue;
-            }
-            let mut drafts = observe::about_module(module, &visits, map);
-            if self.may_ask && !acc.asked && self.config.models.can_write() {
-                acc.asked = true;
-                let facts = self.facts(store, module, &visits, map).await?;
-                let insights =
-                    author::interpret(&self.config.models, &facts, &mut acc.notices).await;
-                drafts.extend(insights.into_iter().map(|it| draft_of(module, it)));
-            }
-            drafts.truncate(MOST_INSIGHTS);
-            let refuted = refuted(store, session, module, &drafts, map).await?;
-            acc.changes.extend(refuted);
-            self.keep_new(store, session, drafts, &mut acc).await?;
-            acc.changes.extend(due.into_iter().map(Change::Pass));
-        }
-        Ok(acc)
-    }
-
-    /// Looks at pairs of modules, once a week; nothing when this week was looked at already.
-    pub async fn synthesise_week(&mut self) -> Result<Vec<Kept>, Error> {
-        let Some(store) = self.project_store().filter(Store::exists) else { return Ok(Vec::new()) };
-        let this_week = milestone(WEEKLY, week(self.now));
-        if self.closed || store.milestones().await?.contains(&this_week) {
-            return Ok(Vec::new());
-        }
-        let Some(last) = store.sessions().await?.pop() else { return Ok(Vec::new()) };
-        let visits = self.visits(&store, None).await?;
-        let map = self.modules().await?;
-        let known = coupled(&store, &map).await?;
-        let is_known = |from: &str, to: &str| {
-            known.iter().any(|it| it == &(from.to_owned(), to.to_owned()))
-                || known.iter().any(|it| it == &(to.to_owned(), from.to_owned()))
-        };
-        let drafts = observe::about_pairs(&visits, &is_known, &map);
-        let mut acc = Synthesis::default();
-        let session = observed(last);
-        self.keep_new(&store, &session, drafts, &mut acc).await?;
-        acc.changes.push(Change::Pass(this_week));
-        let batch = Batch {
-            actor: model::Actor::Observer,
-            ..by_user(Action::Promote, self.now, acc.changes)
-        };
-        self.write(&store, batch).await?;
-        let lately = self.made_since(&store, self.now.plus(-8 * model::DAY)).await?;
-        self.consolidate(&store, lately, self.now).await?;
-        Ok(acc.kept)
-    }
-
-    /// What every session that holds did to files.
-    pub(crate) async fn visits(
-        &self,
-        store: &Store,
-        now: Option<&Session>,
-    ) -> Result<Vec<Visit>, Error> {
-        let holding = holding(store.sessions().await?);
-        let mut by_session: BTreeMap<SessionId, Visit> = BTreeMap::new();
-        let touched = store.touched().await?;
-        let touched = touched.into_iter().filter(|it| holding.contains_key(&it.0));
-        let fresh = now.map(|it| (it.id, super::files_of(it)));
-        if let Some((id, files)) = &fresh {
-            for file in files {
-                add(&mut by_session, *id, file);
-            }
-        }
-        for (session, file) in touched.filter(|it| fresh.as_ref().is_none_or(|now| now.0 != it.0)) {
-            add(&mut by_session, session, &file);
-        }
-        let moment = |it: &SessionId| holding.get(it).map_or(Timestamp(i64::MAX), |it| it.ended);
-        let mut res: Vec<Visit> = by_session.into_values().collect();
-        res.sort_by_key(|it| (moment(&it.session), it.session));
-        Ok(res)
-    }
-
-    /// Keeps what no memory says yet.
-    async fn keep_new(
-        &self,
-        store: &Store,
-        session: &Session,
-        drafts: Vec<Draft>,
-        acc: &mut Synthesis,
-    ) -> Result<(), Error> {
-        let verdict = Verdict::Keep {
-            confidence: SURE,
-            score: SURE,
-            needs_review: true,
-            tainted: session.external.is_some() && acc.asked,
-        };
-        for draft in drafts {
-            let mut sessions = draft.sessions.clone();
-            // The last of them, when there are many.
-            sessions.drain(..sessions.len().saturating_sub(MAX_PROVENANCE));
-            let made = memory_of(self, session, draft, SignalKind::CoAccess, &verdict);
-            let Some(mut fresh) = made else { continue };
-            fresh.tags.push(TAG.to_owned());
-            if !sessions.is_empty() {
-                fresh.provenance = sessions;
-            }
-            let kind = Some(fresh.kind.slug().to_owned());
-            let mut known = store.list(Filter { kind, ..Filter::standing(COMPARED) }).await?;
-            known.extend(self.alike(store, &fresh).await?);
-            known.extend(acc.kept.iter().map(|it| it.memory.clone()));
-            known.retain(stands);
-            let same = |it: &&Memory| says_the_same(it.payload.as_ref(), fresh.payload.as_ref());
-            if let Some(old) = known.iter().find(same) {
-                acc.changes.extend(retold(old, fresh));
-                continue;
-            }
-            let statements: Vec<Statement<'_>> =
-                known.iter().map(super::compose::statement).collect();
-            let near = promote::nearest(&super::compose::statement(&fresh), &statements);
-            if matches!(near, None | Some((_, Relationship::Unrelated))) {
-                acc.changes.push(Change::Insert(Box::new(fresh.clone())));
-                acc.kept.push(Kept { signal: None, memory: fresh, how: KeptHow::Made });
-            }
-        }
-        Ok(())
-    }
-
-    /// What a model is told about a module.
-    async fn facts(
-        &self,
-        store: &Store,
-        module: &str,
-        visits: &[Visit],
-        map: &Modules,
-    ) -> Result<ModuleFacts, Error> {
-        let here: Vec<&Visit> = visits.iter().filter(|it| it.edits_in(module, map)).collect();
-        let mut files: HashMap<&ProjectPath, (u32, u32)> = HashMap::new();
-        for visit in &here {
-            visit.edited.iter().for_each(|it| files.entry(it).or_default().0 += 1);
-            visit.read.iter().for_each(|it| files.entry(it).or_default().1 += 1);
-        }
-        let mut files: Vec<(String, u32, u32)> =
-            files.into_iter().map(|(path, n)| (path.to_string(), n.0, n.1)).collect();
-        files.sort_by(|a, b| (b.1 + b.2).cmp(&(a.1 + a.2)).then_with(|| a.0.cmp(&b.0)));
-        files.truncate(SHOWN);
-        let (mut tasks, mut errors) = (Vec::new(), Vec::new());
-        for visit in here.iter().rev().take(SHOWN) {
-            let task = store.session(visit.session).await?.map(|it| it.task);
-            tasks.extend(task.filter(|it| !it.is_empty()));
-            for row in store.sightings_in(visit.session).await? {
-                let seen = observe::Evidence::read(&row.evidence);
-                if row.signal == SignalKind::ErrorRetry && !row.tainted && errors.len() < SHOWN {
-                    errors.push(admit::masked(&seen.told(), MAX_TASK));
-                }
-            }
-        }
-        let sessions = u32::try_from(here.len()).unwrap_or(u32::MAX);
-        Ok(ModuleFacts { module: module.to_owned(), sessions, files, tasks, errors })
-    }
+/// The milestones that a module has reached with this number of sessions and not passed yet.
+pub(super) fn due_milestones(
+    module: &str,
+    n_sessions: u32,
+    passed: &[Milestone],
+) -> Vec<Milestone> {
+    let reached = SESSION_MILESTONES.iter().filter(|it| **it <= n_sessions);
+    let all = reached.map(|it| Milestone { name: module.to_owned(), count: i64::from(*it) });
+    all.filter(|it| !passed.contains(it)).collect()
 }
 
-fn add(acc: &mut BTreeMap<SessionId, Visit>, session: SessionId, file: &TouchedRow) {
-    let empty = || Visit { session, read: Vec::new(), edited: Vec::new() };
-    let visit = acc.entry(session).or_insert_with(empty);
-    if file.edits > 0 { &mut visit.edited } else { &mut visit.read }.push(file.path.clone());
-}
-
-/// How many sessions changed each module, at most: of several folders, one may have changed more than one.
-async fn at_most(store: &Store, modules: &[&str], map: &Modules) -> Result<Vec<u32>, Error> {
+/// The modules with a due milestone, in the order given.
+pub(super) fn due_modules(
+    edited: &[String],
+    visits: &[SessionVisit],
+    passed: &[Milestone],
+    modules: &ModuleLookup,
+) -> Vec<DueModule> {
     let mut acc = Vec::new();
-    for module in modules {
-        let folders = map.folders(module).chain([*module]).map(str::to_owned).collect();
-        acc.push(store.editors_in(folders).await?.iter().sum());
+    for module in edited {
+        let n = visits.iter().filter(|it| it.edits_in(module, modules)).count();
+        let milestones = due_milestones(module, u32::try_from(n).unwrap_or(u32::MAX), passed);
+        if !milestones.is_empty() {
+            acc.push(DueModule { module: module.clone(), milestones });
+        }
     }
-    Ok(acc)
+    acc
 }
 
-fn milestone(what: &str, mark: i64) -> Milestone {
-    Milestone { what: what.to_owned(), mark }
+/// The milestone of the week of a moment, counted from the first week of Unix time.
+pub(super) fn week_milestone(now: Timestamp) -> Milestone {
+    Milestone { name: WEEKLY_MILESTONE.to_owned(), count: now.0.div_euclid(7 * DAY_MS) }
 }
 
-/// The modules between which a dependency is known, by what its ends are or lie in.
-async fn coupled(store: &Store, map: &Modules) -> Result<Vec<(String, String)>, Error> {
-    let kind = Some(Kind::CausalDependency.slug().to_owned());
-    let known = store.list(Filter { kind, ..Filter::standing(COMPARED) }).await?;
-    let module = |end: &str| {
-        let is_file = model::words::extension(end).is_some();
-        if is_file { map.of(end).to_owned() } else { end.to_owned() }
+/// The modules in which a session edited files.
+pub(super) fn edited_modules(session: &SessionOverview, modules: &ModuleLookup) -> Vec<String> {
+    let edited: Vec<ProjectPath> =
+        session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
+    observe::edited_modules(&edited, modules).into_iter().map(str::to_owned).collect()
+}
+
+/// The files that each counted session touched, oldest session first. `current` is a session that is
+/// being learned: its files replace the stored ones.
+pub(super) fn collect_visits(
+    sessions: &SessionIndex,
+    touched: Vec<(SessionId, TouchedFileRow)>,
+    current: Option<&SessionOverview>,
+) -> Vec<SessionVisit> {
+    let mut by_session: BTreeMap<SessionId, SessionVisit> = BTreeMap::new();
+    if let Some(session) = current {
+        for file in file_rows(session) {
+            add_touched(&mut by_session, session.id, file);
+        }
+    }
+    let is_current = |id: SessionId| current.is_some_and(|it| it.id == id);
+    for (session, file) in touched {
+        if sessions.is_counted(session) && !is_current(session) {
+            add_touched(&mut by_session, session, file);
+        }
+    }
+    let ended = |id: SessionId| sessions.get_counted(id).map(|it| it.ended);
+    let mut visits: Vec<SessionVisit> = by_session.into_values().collect();
+    // A session that is not stored yet is the newest.
+    visits.sort_by_key(|it| (ended(it.session).unwrap_or(Timestamp(i64::MAX)), it.session));
+    visits
+}
+
+fn add_touched(
+    acc: &mut BTreeMap<SessionId, SessionVisit>,
+    session: SessionId,
+    file: TouchedFileRow,
+) {
+    let empty = || SessionVisit { session, read: Vec::new(), edited: Vec::new() };
+    let visit = acc.entry(session).or_insert_with(empty);
+    // An edited file was usually read first; it counts as edited only.
+    if file.edits > 0 { &mut visit.edited } else { &mut visit.read }.push(file.path);
+}
+
+/// The sessions about which the model gets the tasks and errors: the newest of a module.
+pub(super) fn sessions_for_facts(
+    module: &str,
+    visits: &[SessionVisit],
+    modules: &ModuleLookup,
+) -> Vec<SessionId> {
+    let here = visits.iter().rev().filter(|it| it.edits_in(module, modules));
+    here.take(MAX_MODEL_FACTS).map(|it| it.session).collect()
+}
+
+/// The facts about a module that the model interprets. `sightings` holds those of the sessions from
+/// [`sessions_for_facts`], in the same order.
+pub(super) fn module_facts(
+    module: &str,
+    visits: &[SessionVisit],
+    modules: &ModuleLookup,
+    sessions: &SessionIndex,
+    sightings: &[(SessionId, Vec<SightingRow>)],
+) -> ModuleFacts {
+    let here: Vec<&SessionVisit> =
+        visits.iter().filter(|it| it.edits_in(module, modules)).collect();
+    let mut counts: HashMap<&ProjectPath, (u32, u32)> = HashMap::new();
+    for visit in &here {
+        visit.edited.iter().for_each(|it| counts.entry(it).or_default().0 += 1);
+        visit.read.iter().for_each(|it| counts.entry(it).or_default().1 += 1);
+    }
+    let mut files: Vec<(String, u32, u32)> =
+        counts.into_iter().map(|(path, n)| (path.to_string(), n.0, n.1)).collect();
+    files.sort_by(|a, b| (b.1 + b.2).cmp(&(a.1 + a.2)).then_with(|| a.0.cmp(&b.0)));
+    // The most used files come first, and the prompt stays small.
+    files.truncate(MAX_MODEL_FACTS);
+    let (mut tasks, mut errors) = (Vec::new(), Vec::new());
+    for (session, rows) in sightings {
+        let task = sessions.get(*session).map(|it| it.task.clone());
+        tasks.extend(task.filter(|it| !it.is_empty()));
+        // External text must not reach the model as a fact about the project.
+        let own_errors =
+            rows.iter().filter(|it| it.signal == SignalKind::ErrorRetry && !it.tainted);
+        for row in own_errors {
+            if errors.len() < MAX_MODEL_FACTS {
+                errors.push(mask_label(&parse_evidence(row).summary_line(), MAX_TASK_CHARS));
+            }
+        }
+    }
+    let n_sessions = u32::try_from(here.len()).unwrap_or(u32::MAX);
+    ModuleFacts { module: module.to_owned(), sessions: n_sessions, files, tasks, errors }
+}
+
+/// Drafts of each due module, strongest first; the model's insights come after the statistics.
+pub(super) fn draft_modules(
+    inputs: &SynthesisInputs,
+    modules: &ModuleLookup,
+) -> Vec<Vec<MemoryDraft>> {
+    let mut acc = Vec::new();
+    for (nth, due) in inputs.due.iter().enumerate() {
+        let mut drafts = observe::draft_module(&due.module, &inputs.visits, modules);
+        if let Some(interpretation) = inputs.interpretation.as_ref().filter(|_| nth == 0) {
+            drafts.extend(interpretation.insights.iter().map(|it| draft_insight(&due.module, it)));
+        }
+        // Statistics come first, so that a talkative model cannot displace them.
+        drafts.truncate(MAX_MODULE_DRAFTS);
+        acc.push(drafts);
+    }
+    acc
+}
+
+fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
+    let kind = MemoryType::from_slug(&insight.kind);
+    let files = insight.files.iter().filter_map(|it| ProjectPath::parse(it).ok());
+    MemoryDraft {
+        kind: kind.unwrap_or(MemoryType::Core(MemoryKind::ModuleInsight)),
+        content: insight.text.clone(),
+        files: files.collect(),
+        modules: vec![module.to_owned()],
+        tags: Vec::new(),
+        payload: None,
+        sessions: Vec::new(),
+    }
+}
+
+/// Makes a synthesis of a draft. `asked_model`: a model took part, so that external text that the
+/// session read may have reached it.
+pub(super) fn synthesis_from_draft(
+    session: &SessionOverview,
+    draft: MemoryDraft,
+    asked_model: bool,
+    parts: MemoryParts,
+) -> Option<Memory> {
+    let verdict = PromotionVerdict::Keep {
+        confidence: SYNTHESIS_CONFIDENCE,
+        score: SYNTHESIS_CONFIDENCE,
+        needs_review: true,
+        tainted: session.external.is_some() && asked_model,
     };
-    let ends = known.iter().filter_map(|it| match &it.payload {
-        Some(Payload::CausalDependency(it)) => Some((module(&it.from), module(&it.to))),
-        _ => None,
-    });
-    Ok(ends.collect())
+    let mut sessions = draft.sessions.clone();
+    // Of many sessions the last ones are kept.
+    sessions.drain(..sessions.len().saturating_sub(MAX_PROVENANCE));
+    let mut memory = memory_from_draft(session, draft, SignalKind::CoAccess, &verdict, parts)?;
+    memory.tags.push(SYNTHESIS_TAG.to_owned());
+    if !sessions.is_empty() {
+        memory.provenance = sessions;
+    }
+    Some(memory)
 }
 
-/// A synthesis of before, with today's numbers. What a person has looked at stays as it is, and what one
-/// session after the other brings up to date is not ours.
-fn retold(old: &Memory, fresh: Memory) -> Option<Change> {
-    if !is_ours(old) || old.content == fresh.content {
+/// Plans the syntheses of the due modules. `fresh` holds the memories made of each module's drafts,
+/// `earlier` all stored syntheses.
+pub(super) fn plan_modules(
+    session: &SessionOverview,
+    due: Vec<DueModule>,
+    fresh: Vec<Vec<FreshMemory>>,
+    earlier: &[Memory],
+    modules: &ModuleLookup,
+) -> SynthesisPlan {
+    let mut acc = SynthesisPlan::default();
+    for (due, fresh) in due.into_iter().zip(fresh) {
+        acc.changes.extend(fade_refuted(session, &due.module, &fresh, earlier, modules));
+        add_new(&mut acc, fresh);
+        acc.changes.extend(due.milestones.into_iter().map(StoreChange::PassMilestone));
+    }
+    acc
+}
+
+/// Adds the statements that no stored memory makes yet, and updates the numbers of those that do.
+pub(super) fn add_new(acc: &mut SynthesisPlan, fresh: Vec<FreshMemory>) {
+    for FreshMemory { memory: fresh, similar } in fresh {
+        let mut known = similar;
+        known.extend(acc.memories.iter().map(|it| it.memory.clone()));
+        known.retain(is_active);
+        let is_same = |it: &&Memory| has_same_subject(it.payload.as_ref(), fresh.payload.as_ref());
+        if let Some(old) = known.iter().find(is_same) {
+            acc.changes.extend(update_synthesis(old, fresh));
+            continue;
+        }
+        let statements: Vec<MemoryStatement<'_>> = known.iter().map(statement).collect();
+        let nearest = promote::find_nearest(&statement(&fresh), &statements);
+        // A statement that contradicts or resembles a stored one is left out: a synthesis is too
+        // weak to replace anything.
+        if matches!(nearest, None | Some((_, StatementRelation::Unrelated))) {
+            acc.changes.push(StoreChange::Insert(Box::new(fresh.clone())));
+            let effect = LessonEffect::Created;
+            acc.memories.push(LearnedMemory { signal: None, memory: fresh, effect });
+        }
+    }
+}
+
+/// An earlier synthesis with the numbers of today. A memory that the user confirmed stays, and so
+/// does one that is no synthesis: sessions update it one by one.
+fn update_synthesis(old: &Memory, fresh: Memory) -> Option<StoreChange> {
+    if !is_unconfirmed_synthesis(old) || old.content == fresh.content {
         return None;
     }
-    let (content, summary, citation) = (fresh.content, fresh.summary, fresh.citation);
-    let (payload, files, updated_at) = (fresh.payload, fresh.files, fresh.updated_at);
-    let provenance = fresh.provenance;
-    let told = Memory {
-        content,
-        summary,
-        citation,
-        payload,
-        files,
-        provenance,
-        updated_at,
+    let updated = Memory {
+        content: fresh.content,
+        summary: fresh.summary,
+        citation: fresh.citation,
+        payload: fresh.payload,
+        files: fresh.files,
+        provenance: fresh.provenance,
+        updated_at: fresh.updated_at,
         ..old.clone()
     };
-    Some(Change::Replace(Box::new(told)))
+    Some(StoreChange::Replace(Box::new(updated)))
 }
 
-/// Takes back what was said of a module at an earlier milestone and no longer holds.
-async fn refuted(
-    store: &Store,
-    session: &Session,
+/// Fades the syntheses of a module that today's numbers no longer support.
+fn fade_refuted(
+    session: &SessionOverview,
     module: &str,
-    drafts: &[Draft],
-    map: &Modules,
-) -> Result<Vec<Change>, Error> {
-    // What was said of a folder is said of the module that it is part of.
-    let is_here = |it: &str| it == module || map.folders(module).any(|folder| folder == it);
-    let tagged = Filter { tag: Some(TAG.to_owned()), ..Filter::standing(COMPARED) };
+    fresh: &[FreshMemory],
+    earlier: &[Memory],
+    modules: &ModuleLookup,
+) -> Vec<StoreChange> {
+    // A statement about a folder is one about the module that the folder has become part of.
+    let is_here = |it: &str| it == module || modules.folders_of(module).any(|folder| folder == it);
     let mut acc = Vec::new();
-    for memory in store.list(tagged).await? {
-        let of_module = match &memory.payload {
+    for memory in earlier {
+        let is_about_module = match &memory.payload {
             Some(Payload::CausalDependency(it)) => {
-                is_here(&it.from) && model::words::extension(&it.to).is_some()
+                is_here(&it.from) && model::words::file_extension(&it.to).is_some()
             }
             Some(Payload::PrefetchPattern(it)) => it.trigger_module.as_deref().is_some_and(is_here),
             _ => false,
         };
-        let holds =
-            drafts.iter().any(|it| says_the_same(memory.payload.as_ref(), it.payload.as_ref()));
-        if of_module && !holds && is_ours(&memory) {
-            acc.push(super::refresh::retired(memory, session.ended));
+        let still_holds = fresh
+            .iter()
+            .any(|it| has_same_subject(memory.payload.as_ref(), it.memory.payload.as_ref()));
+        if is_about_module && !still_holds && is_unconfirmed_synthesis(memory) {
+            acc.push(fade_pattern(memory.clone(), session.ended));
         }
     }
-    Ok(acc)
+    acc
 }
 
-/// Whether a memory was synthesised and nobody has vouched for it since.
-fn is_ours(memory: &Memory) -> bool {
-    memory.tags.iter().any(|it| it == TAG) && !memory.flags.user_verified
+fn is_unconfirmed_synthesis(memory: &Memory) -> bool {
+    memory.tags.iter().any(|it| it == SYNTHESIS_TAG) && !memory.flags.user_verified
 }
 
-/// Whether two payloads are about the same thing: then numbers are all that differs.
-fn says_the_same(a: Option<&Payload>, b: Option<&Payload>) -> bool {
+/// Returns whether two payloads are about the same subject, so that only their numbers differ.
+fn has_same_subject(a: Option<&Payload>, b: Option<&Payload>) -> bool {
     match (a, b) {
         (Some(Payload::CausalDependency(a)), Some(Payload::CausalDependency(b))) => {
             (&a.from, &a.to) == (&b.from, &b.to) || (&a.from, &a.to) == (&b.to, &b.from)
@@ -326,24 +348,38 @@ fn says_the_same(a: Option<&Payload>, b: Option<&Payload>) -> bool {
     }
 }
 
-/// What an answer says about a module, as a draft.
-fn draft_of(module: &str, insight: Insight) -> Draft {
-    let kind = MemoryType::from_slug(&insight.kind);
-    let files = insight.files.iter().filter_map(|it| ProjectPath::parse(it).ok());
-    Draft {
-        kind: kind.unwrap_or(MemoryType::Core(Kind::ModuleInsight)),
-        content: insight.text,
-        files: files.collect(),
-        modules: vec![module.to_owned()],
-        tags: Vec::new(),
-        payload: None,
-        sessions: Vec::new(),
-    }
+/// Drafts of the couplings between modules that no stored dependency states yet.
+pub(super) fn draft_module_pairs(
+    visits: &[SessionVisit],
+    dependencies: &[Memory],
+    modules: &ModuleLookup,
+) -> Vec<MemoryDraft> {
+    let known = coupled_modules(dependencies, modules);
+    let is_known = |from: &str, to: &str| {
+        known.iter().any(|it| (it.0 == from && it.1 == to) || (it.0 == to && it.1 == from))
+    };
+    observe::draft_module_pairs(visits, &is_known, modules)
 }
 
-/// The session a weekly look is booked under: the last that was learned.
-fn observed(row: SessionRow) -> Session {
-    Session {
+/// The pairs of modules between which a dependency is stored: its ends are modules, or files in them.
+fn coupled_modules(dependencies: &[Memory], modules: &ModuleLookup) -> Vec<(String, String)> {
+    let module_of_end = |end: &str| {
+        // Modules and files share the field; only files have an extension.
+        let is_file = model::words::file_extension(end).is_some();
+        if is_file { modules.module_of_file(end).to_owned() } else { end.to_owned() }
+    };
+    let ends = dependencies.iter().filter_map(|it| match &it.payload {
+        Some(Payload::CausalDependency(it)) => {
+            Some((module_of_end(&it.from), module_of_end(&it.to)))
+        }
+        _ => None,
+    });
+    ends.collect()
+}
+
+/// The session under which a weekly synthesis is stored: the last one learned, without its details.
+pub(super) fn session_from_row(row: SessionRow) -> SessionOverview {
+    SessionOverview {
         id: row.id,
         parent: row.parent,
         agent: row.agent,
@@ -352,13 +388,13 @@ fn observed(row: SessionRow) -> Session {
         started: row.started,
         ended: row.ended,
         steps: row.steps,
-        planned: row.planned,
+        planned_steps: row.planned_steps,
         tokens: row.tokens,
         retries: row.retries,
         outcome: row.outcome,
-        validated: row.validated,
-        said: Vec::new(),
-        subtasks: Vec::new(),
+        validation_basis: row.validation_basis,
+        reported_validations: Vec::new(),
+        succeeded_subtasks: Vec::new(),
         external: None,
         files: Vec::new(),
     }

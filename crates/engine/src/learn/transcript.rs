@@ -1,170 +1,204 @@
-//! Transcripts: found, recognised, and folded piece by piece.
+//! Transcripts: the hosts' records of sessions, found, recognised and read into scratchpads.
 
 use std::path::{Path, PathBuf};
 
-use agents::{Counts, Cutter, Dialect, Form, Origin, Reader, recognise};
-use model::{Envelope, Event, Timestamp};
+use agents::{
+    LineSplitter, OpenCodeMessage, OpenCodePart, OpenCodeReader, OpenCodeSession, ReadCounts,
+    RecordLayout, SessionSource, TranscriptFormat, TranscriptOrigin, TranscriptReader,
+    detect_format,
+};
+use model::{Event, EventEnvelope, Timestamp};
 use observe::Scratchpad;
 use source::Transcript;
-use store::HostRow;
+use store::HostMessageRow;
 
-use super::journal;
-use crate::{Engine, Error};
+use super::journal::session_source;
+use crate::{Error, ProjectReader};
 
-/// Bytes that are looked at to recognise a format and find the first moment.
-const HEAD: usize = 128 << 10;
+/// Bytes at the beginning of a file that are read to recognise its format and start.
+const HEADER_BYTES: usize = 128 << 10;
 
 /// A transcript that was read.
 #[derive(Clone, Debug)]
-pub struct TranscriptRead {
+pub struct ParsedTranscript {
     pub pad: Scratchpad,
-    pub dialect: &'static str,
-    pub bytes: u64,
-    pub lines: u64,
-    /// Lines that were damaged or too long; the rest is intact.
-    pub damaged: u64,
-    /// Strings that were cut for their length.
-    pub cut: u64,
+    pub format: &'static str,
+    pub n_bytes: u64,
+    pub n_lines: u64,
+    /// Lines that were damaged or too long; the others are intact.
+    pub n_damaged_lines: u64,
+    /// Strings that were truncated.
+    pub n_truncated: u64,
 }
 
-/// What the beginning of a file says.
-pub(super) struct Start {
-    pub(super) dialect: Dialect,
-    at: Timestamp,
+/// The facts that the beginning of a transcript states.
+pub(super) struct TranscriptHeader {
+    pub(super) format: TranscriptFormat,
+    started: Timestamp,
     cwd: Option<String>,
 }
 
-impl Engine {
-    /// The transcripts of this project that hosts keep below `home`, or where the environment says,
-    /// oldest first. Those that were started somewhere else are left out.
-    pub fn transcripts(
-        &self,
-        home: &Path,
-        variable: &dyn Fn(&str) -> Option<PathBuf>,
-    ) -> Vec<Transcript> {
-        let root = self.place.root.to_string_lossy().into_owned();
-        let own =
-            |it: &Start| it.cwd.as_deref().is_none_or(|cwd| Path::new(cwd).starts_with(&root));
-        let (found, _) = opened(source::transcripts(home, variable, &self.place.root));
-        sorted(found, own)
-    }
+/// The transcripts that hosts store for this project, below `home` or where an environment variable
+/// points, oldest first. Sessions that were started elsewhere are left out.
+pub(crate) fn host_transcripts(
+    reader: &ProjectReader,
+    home: &Path,
+    variable: &dyn Fn(&str) -> Option<PathBuf>,
+) -> Vec<Transcript> {
+    let root = reader.place.root.to_string_lossy().into_owned();
+    let is_own = |it: &TranscriptHeader| {
+        it.cwd.as_deref().is_none_or(|cwd| Path::new(cwd).starts_with(&root))
+    };
+    let (found, _) = split_databases(source::find_transcripts(home, variable, &reader.place.root));
+    sort_by_start(found, is_own)
+}
 
-    /// Reads a transcript and folds it; `None` for a file that is none.
-    pub fn read_transcript(
-        &self,
-        transcript: &Transcript,
-    ) -> Result<Option<TranscriptRead>, Error> {
-        if transcript.session.is_some() {
-            return self.read_log(transcript);
-        }
-        let Some(start) = start(transcript) else { return Ok(None) };
-        if start.dialect == Dialect::Journal
-            && let Some(fuller) = journal::transcript_of(&transcript.path)
-            && let Some(read) = self.read_log(&fuller)?
-        {
-            return read_beside(transcript, read).map(Some);
-        }
-        self.read_one(transcript)
+/// The transcripts at the given paths, of any project, oldest first.
+pub fn transcripts_at_paths(paths: &[PathBuf]) -> Result<Vec<Transcript>, Error> {
+    let mut acc = Vec::new();
+    for path in paths {
+        acc.extend(source::transcripts_at(path)?);
     }
-
-    /// Reads what a host wrote: one session of a database, or a file.
-    fn read_log(&self, transcript: &Transcript) -> Result<Option<TranscriptRead>, Error> {
-        match &transcript.session {
-            Some(session) => self.read_session(&transcript.path, session),
-            None => self.read_one(transcript),
-        }
-    }
-
-    fn read_one(&self, transcript: &Transcript) -> Result<Option<TranscriptRead>, Error> {
-        let Some(start) = start(transcript) else { return Ok(None) };
-        let origin = Origin {
-            project: Some(self.place.root.to_string_lossy().into_owned()),
-            name: transcript
-                .path
-                .file_stem()
-                .map(|it| it.to_string_lossy().into_owned())
-                .unwrap_or_default(),
-            subagent: transcript.subagent.clone(),
-        };
-        let mut reader = Reader::new(start.dialect, origin);
-        let mut cutter = Cutter::new(start.dialect.form());
-        let mut pad = Scratchpad::new();
-        let (mut events, mut bytes) = (Vec::new(), 0_u64);
-        source::pieces(&transcript.path, |piece| {
-            bytes += piece.len() as u64;
-            cutter.feed(piece, |line| reader.line(&mut events, line));
-            fold(&mut pad, &mut events);
-            true
-        })?;
-        cutter.finish(|line| reader.line(&mut events, line));
-        reader.finish(&mut events);
-        fold(&mut pad, &mut events);
-        let Counts { lines, damaged, .. } = reader.counts();
-        Ok(Some(TranscriptRead {
-            pad,
-            dialect: start.dialect.slug(),
-            bytes,
-            lines,
-            damaged: damaged + cutter.n_dropped,
-            cut: cutter.n_cut,
-        }))
+    acc.dedup();
+    let (found, errors) = split_databases(acc);
+    match errors.into_iter().next() {
+        // A folder may hold databases of other programs; only one that the user named is an error.
+        Some(error) if found.is_empty() => Err(error.into()),
+        _ => Ok(sort_by_start(found, |_| true)),
     }
 }
 
-/// A session by the host's own log, and what only the journal knows: notes, and what was checked.
-fn read_beside(journal: &Transcript, mut read: TranscriptRead) -> Result<TranscriptRead, Error> {
-    let mut text = Vec::new();
-    source::pieces(&journal.path, |piece| {
-        text.extend_from_slice(piece);
+/// Reads a transcript into a scratchpad; `None` if the file is not a transcript.
+pub(crate) fn read_transcript(
+    reader: &ProjectReader,
+    transcript: &Transcript,
+) -> Result<Option<ParsedTranscript>, Error> {
+    if let Some(session) = &transcript.session {
+        return read_database(reader, &transcript.path, session);
+    }
+    let Some(header) = read_header(transcript) else { return Ok(None) };
+    if header.format == TranscriptFormat::Journal {
+        // The host's own record says more than the journal; it may have been deleted since.
+        let host_record = match session_source(&transcript.path) {
+            SessionSource::HostTranscript { path } => {
+                let path = PathBuf::from(path);
+                read_file(reader, &Transcript { path, subagent: None, session: None })?
+            }
+            SessionSource::HostDatabase { path, session } => {
+                read_database(reader, Path::new(&path), &session)?
+            }
+            SessionSource::JournalOnly => None,
+        };
+        if let Some(parsed) = host_record {
+            return add_journal_events(transcript, parsed).map(Some);
+        }
+    }
+    read_file(reader, transcript)
+}
+
+/// Reads a transcript file into a scratchpad, piece by piece.
+fn read_file(
+    reader: &ProjectReader,
+    transcript: &Transcript,
+) -> Result<Option<ParsedTranscript>, Error> {
+    let Some(header) = read_header(transcript) else { return Ok(None) };
+    let name = transcript.path.file_stem().map(|it| it.to_string_lossy().into_owned());
+    let origin = TranscriptOrigin {
+        project: Some(reader.place.root.to_string_lossy().into_owned()),
+        name: name.unwrap_or_default(),
+        subagent: transcript.subagent.clone(),
+    };
+    let mut reader = TranscriptReader::new(header.format, origin);
+    let mut splitter = LineSplitter::new(header.format.layout());
+    let mut pad = Scratchpad::new();
+    let (mut events, mut n_bytes) = (Vec::new(), 0_u64);
+    source::read_pieces(&transcript.path, |piece| {
+        n_bytes += piece.len() as u64;
+        splitter.feed(piece, |line| reader.read_line(&mut events, line));
+        // Folding per piece keeps the memory bounded: transcripts can be hundreds of megabytes.
+        observe_events(&mut pad, &mut events);
         true
     })?;
-    let events = String::from_utf8_lossy(&text);
-    for event in events.lines().filter_map(|it| Envelope::read(it).ok()) {
+    splitter.finish(|line| reader.read_line(&mut events, line));
+    reader.finish(&mut events);
+    observe_events(&mut pad, &mut events);
+    let ReadCounts { n_lines: lines, n_damaged: damaged, .. } = reader.counts();
+    Ok(Some(ParsedTranscript {
+        pad,
+        format: header.format.slug(),
+        n_bytes,
+        n_lines: lines,
+        n_damaged_lines: damaged + splitter.n_dropped,
+        n_truncated: splitter.n_truncated,
+    }))
+}
+
+/// Reads one session of a host's database into a scratchpad.
+fn read_database(
+    reader: &ProjectReader,
+    path: &Path,
+    session: &str,
+) -> Result<Option<ParsedTranscript>, Error> {
+    let row = store::read_host_sessions(path)?.into_iter().find(|it| it.id == session);
+    let Some(row) = row else { return Ok(None) };
+    let root = reader.place.root.to_string_lossy();
+    let host_session = OpenCodeSession {
+        id: row.id,
+        directory: row.directory,
+        parent: row.parent,
+        created: row.created,
+    };
+    let mut reader = OpenCodeReader::new(Some(&root), &host_session);
+    let (mut pad, mut events, mut n_bytes) = (Scratchpad::new(), Vec::new(), 0);
+    let part = |it: HostMessageRow| OpenCodePart { id: it.id, data: it.data };
+    store::read_host_messages(path, session, |HostMessageRow { id, created, data }, parts| {
+        n_bytes += data.len() as u64 + parts.iter().map(|it| it.data.len() as u64).sum::<u64>();
+        let parts: Vec<OpenCodePart> = parts.into_iter().map(part).collect();
+        reader.read_message(&mut events, &OpenCodeMessage { id, created, data }, &parts);
+        observe_events(&mut pad, &mut events);
+    })?;
+    let ReadCounts { n_lines: lines, n_damaged: damaged, .. } = reader.finish(&mut events);
+    observe_events(&mut pad, &mut events);
+    Ok(Some(ParsedTranscript {
+        pad,
+        format: "opencode",
+        n_bytes,
+        n_lines: lines,
+        n_damaged_lines: damaged,
+        n_truncated: 0,
+    }))
+}
+
+/// Adds to the host's record the events that only the journal has: notes and validations.
+fn add_journal_events(
+    journal: &Transcript,
+    mut parsed: ParsedTranscript,
+) -> Result<ParsedTranscript, Error> {
+    let mut bytes = Vec::new();
+    source::read_pieces(&journal.path, |piece| {
+        bytes.extend_from_slice(piece);
+        true
+    })?;
+    let text = String::from_utf8_lossy(&bytes);
+    for event in text.lines().filter_map(|it| EventEnvelope::parse_line(it).ok()) {
         if matches!(event.event, Event::Record(_) | Event::Validation(_)) {
-            read.pad.observe(&event);
+            parsed.pad.observe(&event);
         }
     }
-    Ok(read)
+    Ok(parsed)
 }
 
-impl Engine {
-    /// Reads one session of a host's database and folds it.
-    fn read_session(&self, path: &Path, session: &str) -> Result<Option<TranscriptRead>, Error> {
-        let known = store::host_sessions(path)?.into_iter().find(|it| it.id == session);
-        let Some(known) = known else { return Ok(None) };
-        let root = self.place.root.to_string_lossy();
-        let row = agents::SessionRow {
-            id: known.id,
-            directory: known.directory,
-            parent: known.parent,
-            created: known.created,
-        };
-        let mut reader = agents::RowReader::new(Some(&root), &row);
-        let (mut pad, mut events, mut bytes) = (Scratchpad::new(), Vec::new(), 0);
-        let part = |it: HostRow| agents::PartRow { id: it.id, data: it.data };
-        store::host_log(path, session, |HostRow { id, created, data }, parts| {
-            bytes += data.len() as u64 + parts.iter().map(|it| it.data.len() as u64).sum::<u64>();
-            let parts: Vec<agents::PartRow> = parts.into_iter().map(part).collect();
-            reader.message(&mut events, &agents::MessageRow { id, created, data }, &parts);
-            fold(&mut pad, &mut events);
-        })?;
-        let Counts { lines, damaged, .. } = reader.finish(&mut events);
-        fold(&mut pad, &mut events);
-        Ok(Some(TranscriptRead { pad, dialect: "opencode", bytes, lines, damaged, cut: 0 }))
-    }
-}
-
-/// Databases among what was found come apart into their sessions; one that cannot be read comes back as
-/// an error.
-fn opened(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error>) {
+/// Replaces each database among the transcripts by its sessions. Returns the databases that cannot
+/// be read as errors.
+fn split_databases(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error>) {
     let (mut acc, mut errors) = (Vec::new(), Vec::new());
     for it in found {
-        let is_database = it.path.extension().is_some_and(|it| it == source::DATABASE);
+        let is_database = it.path.extension().is_some_and(|it| it == source::DATABASE_EXTENSION);
         if !is_database || it.session.is_some() {
             acc.push(it);
             continue;
         }
-        match store::host_sessions(&it.path) {
+        match store::read_host_sessions(&it.path) {
             Ok(sessions) => acc.extend(sessions.into_iter().map(|session| Transcript {
                 path: it.path.clone(),
                 subagent: session.parent.map(|_| session.id.clone()),
@@ -176,60 +210,58 @@ fn opened(found: Vec<Transcript>) -> (Vec<Transcript>, Vec<store::Error>) {
     (acc, errors)
 }
 
-/// Transcripts at paths that were given, oldest first, whichever project they are of.
-pub fn transcripts_in(paths: &[PathBuf]) -> Result<Vec<Transcript>, Error> {
-    let mut acc = Vec::new();
-    for path in paths {
-        acc.extend(source::transcripts_at(path)?);
-    }
-    acc.dedup();
-    let (found, errors) = opened(acc);
-    match errors.into_iter().next() {
-        // A folder may hold other databases; one that was named is meant.
-        Some(error) if found.is_empty() => Err(error.into()),
-        _ => Ok(sorted(found, |_| true)),
-    }
-}
-
-fn fold(pad: &mut Scratchpad, events: &mut Vec<Envelope>) {
+fn observe_events(pad: &mut Scratchpad, events: &mut Vec<EventEnvelope>) {
     for event in events.drain(..) {
         pad.observe(&event);
     }
 }
 
-fn sorted(found: Vec<Transcript>, wanted: impl Fn(&Start) -> bool) -> Vec<Transcript> {
-    let started = |it: Transcript| start(&it).filter(|it| wanted(it)).map(|start| (start.at, it));
-    let mut acc: Vec<(Timestamp, Transcript)> = found.into_iter().filter_map(started).collect();
+/// The wanted transcripts by the time they start. Files that are not transcripts are dropped.
+fn sort_by_start(
+    found: Vec<Transcript>,
+    is_wanted: impl Fn(&TranscriptHeader) -> bool,
+) -> Vec<Transcript> {
+    let with_start = |it: Transcript| {
+        let header = read_header(&it).filter(|it| is_wanted(it))?;
+        Some((header.started, it))
+    };
+    let mut acc: Vec<(Timestamp, Transcript)> = found.into_iter().filter_map(with_start).collect();
     acc.sort();
     acc.into_iter().map(|it| it.1).collect()
 }
 
-/// What the beginning of a file says; `None` when it is no transcript.
-pub(super) fn start(transcript: &Transcript) -> Option<Start> {
+/// Reads the header of a transcript; `None` if the file is not a transcript.
+pub(super) fn read_header(transcript: &Transcript) -> Option<TranscriptHeader> {
     if let Some(session) = &transcript.session {
-        let all = store::host_sessions(&transcript.path).ok()?;
-        let it = all.into_iter().find(|it| it.id == *session)?;
-        return Some(Start { dialect: Dialect::Journal, at: it.created, cwd: Some(it.directory) });
+        let sessions = store::read_host_sessions(&transcript.path).ok()?;
+        let row = sessions.into_iter().find(|it| it.id == *session)?;
+        return Some(TranscriptHeader {
+            // The format of a database is never used; reading it takes another path.
+            format: TranscriptFormat::Journal,
+            started: row.created,
+            cwd: Some(row.directory),
+        });
     }
     let mut head = Vec::new();
-    let read = source::pieces(&transcript.path, |piece| {
-        head.extend_from_slice(&piece[..piece.len().min(HEAD)]);
-        head.len() < HEAD
+    let read = source::read_pieces(&transcript.path, |piece| {
+        head.extend_from_slice(&piece[..piece.len().min(HEADER_BYTES)]);
+        head.len() < HEADER_BYTES
     });
     read.ok()?;
-    let dialect = recognise(&head)?;
-    let mut reader = Reader::new(dialect, Origin::default());
-    let mut cutter = Cutter::new(dialect.form());
+    let format = detect_format(&head)?;
+    let mut reader = TranscriptReader::new(format, TranscriptOrigin::default());
+    let mut splitter = LineSplitter::new(format.layout());
     let mut events = Vec::new();
-    cutter.feed(&head, |line| reader.line(&mut events, line));
-    // Of a document even a part of a piece says when it began; of a line only the whole.
-    if dialect.form() == Form::Document {
-        cutter.finish(|line| reader.line(&mut events, line));
+    splitter.feed(&head, |line| reader.read_line(&mut events, line));
+    // An incomplete document still states its start; an incomplete line states nothing.
+    if format.layout() == RecordLayout::Document {
+        splitter.finish(|line| reader.read_line(&mut events, line));
     }
-    let at = events.iter().map(|it| it.at).find(|it| it.0 > 0).unwrap_or_default();
+    // Some hosts write events without a time before the first real one.
+    let started = events.iter().map(|it| it.at).find(|it| it.0 > 0).unwrap_or_default();
     let cwd = events.iter().find_map(|it| match &it.event {
         Event::SessionStart(start) => Some(start.project_root.clone()),
         _ => None,
     });
-    Some(Start { dialect, at, cwd: cwd.filter(|it| !it.is_empty()) })
+    Some(TranscriptHeader { format, started, cwd: cwd.filter(|it| !it.is_empty()) })
 }

@@ -1,109 +1,115 @@
-//! The proof of an erasure: every byte of every file is searched for what is said to be gone, and
-//! every database is opened and asked for it.
+//! Proof of an erasure: every byte of every file is searched for the erased text, and every
+//! database is opened and queried for it.
 
 use std::collections::HashSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
 use model::Memory;
-use store::Store;
+use store::StoreReader;
 
 use crate::Error;
-use crate::texts::ever;
+use crate::memory_texts::list_all_versions;
 
-/// A search of the whole data folder, after the fact.
+/// Result of a search of the whole data folder after an erasure.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Proof {
+pub struct ErasureProof {
     pub files: usize,
     pub bytes: u64,
-    /// How many pieces of erased text were looked for. Zero: none was long enough to be told from
-    /// chance, and what was found inside decides.
+    /// Number of pieces of erased text that were searched for. If zero, no text was long enough to
+    /// be told from coincidence, and only the query of the database counts.
     pub pieces: usize,
-    /// Files in which one was found; must be empty.
+    /// Files in which a piece was found. Must be empty.
     pub found_in: Vec<PathBuf>,
-    /// Whether a database is encrypted: its bytes show nothing, and what was found inside decides.
-    pub encrypted: bool,
-    /// Whether a database, opened and read, still holds what was erased; must be false.
-    pub inside: bool,
+    /// A database is encrypted: its bytes prove nothing, and only the query of the database counts.
+    pub is_encrypted: bool,
+    /// A database still returns erased text. Must be false.
+    pub found_in_database: bool,
 }
 
-impl Proof {
-    /// Nothing was found, neither in the bytes nor inside.
+impl ErasureProof {
+    /// Returns whether nothing was found, neither in the bytes nor in a database.
     pub fn holds(&self) -> bool {
-        self.found_in.is_empty() && !self.inside
+        self.found_in.is_empty() && !self.found_in_database
     }
 }
 
-/// The length of the pieces looked for: long enough to be nobody else's, short enough to survive
-/// a text being split over pages.
-const PIECE: usize = 24;
-/// A text shorter than this is found anywhere by chance and proves nothing.
-const SHORTEST: usize = 8;
+/// Bytes of a piece: long enough not to occur by coincidence, short enough that a text split over
+/// database pages still contains whole pieces.
+const PIECE_BYTES: usize = 24;
+/// Shorter texts occur anywhere by coincidence and prove nothing.
+const MIN_PIECE_BYTES: usize = 8;
 
-/// What a memory that stays also says is not a trace of an erased one.
-pub(crate) async fn spare(pieces: &mut HashSet<Vec<u8>>, store: &Store) -> Result<(), Error> {
+/// Drops the pieces that a remaining memory contains as well: they are no trace of an erased one.
+pub(crate) async fn drop_surviving_pieces(
+    pieces: &mut HashSet<Vec<u8>>,
+    store: &StoreReader,
+) -> Result<(), Error> {
     if !store.exists() {
         return Ok(());
     }
-    let lengths = lengths(pieces);
-    for kept in ever(store).await? {
+    let lengths = piece_lengths(pieces);
+    for memory in list_all_versions(store).await? {
         for length in &lengths {
-            kept.content.as_bytes().windows(*length).for_each(|it| drop(pieces.take(it)));
+            memory.content.as_bytes().windows(*length).for_each(|it| drop(pieces.take(it)));
         }
     }
     Ok(())
 }
 
-/// Pieces of a memory's text that would betray it.
-pub(crate) fn pieces_of(memory: &Memory) -> Vec<Vec<u8>> {
+/// Splits a memory's text into overlapping pieces to search for.
+pub(crate) fn text_pieces(memory: &Memory) -> Vec<Vec<u8>> {
     let bytes = memory.content.as_bytes();
-    if bytes.len() <= PIECE {
-        return vec![bytes.to_vec()].into_iter().filter(|it| it.len() >= SHORTEST).collect();
+    if bytes.len() <= PIECE_BYTES {
+        let is_long_enough = bytes.len() >= MIN_PIECE_BYTES;
+        return is_long_enough.then(|| bytes.to_vec()).into_iter().collect();
     }
-    bytes.windows(PIECE).step_by(PIECE / 2).map(<[u8]>::to_vec).collect()
+    // Half a piece apart: wherever a text is cut, one side of the cut holds a whole piece.
+    bytes.windows(PIECE_BYTES).step_by(PIECE_BYTES / 2).map(<[u8]>::to_vec).collect()
 }
 
-/// Whether a store's file is encrypted; one that cannot be opened may well be.
-pub(crate) async fn is_encrypted(store: &Store) -> bool {
+/// Returns whether a store's file is encrypted. One that cannot be opened counts as encrypted.
+pub(crate) async fn is_encrypted(store: &StoreReader) -> bool {
     store.is_encrypted().await.map_or(true, |it| it.unwrap_or(false))
 }
 
-/// Looks for the pieces in every file below `root`, the folders in `beside` apart.
-pub(crate) fn search_bytes(
+/// Searches every file below `root` for the pieces, except in the folders `excluded`.
+pub(crate) fn search_files(
     root: &Path,
-    beside: &[PathBuf],
+    excluded: &[PathBuf],
     pieces: &HashSet<Vec<u8>>,
-) -> Result<Proof, Error> {
-    let mut res = Proof { pieces: pieces.len(), ..Proof::default() };
-    let mut todo = vec![root.to_owned()];
-    while let Some(dir) = todo.pop() {
+) -> Result<ErasureProof, Error> {
+    let mut proof = ErasureProof { pieces: pieces.len(), ..ErasureProof::default() };
+    let mut pending = vec![root.to_owned()];
+    while let Some(dir) = pending.pop() {
         for entry in fs::read_dir(&dir).into_iter().flatten().flatten() {
             let path = entry.path();
             if path.is_dir() {
-                todo.extend(Some(path).filter(|it| !beside.contains(it)));
+                pending.extend(Some(path).filter(|it| !excluded.contains(it)));
                 continue;
             }
-            let bytes = match store::read_in_use(&path) {
+            let bytes = match store::read_open_database(&path) {
                 Ok(bytes) => bytes,
-                // It was in use, and has been closed.
+                // SQLite removed a log or lock file after the listing.
                 Err(_) if !path.exists() => continue,
                 Err(error) => return Err(error.into()),
             };
-            res.files += 1;
-            res.bytes += bytes.len() as u64;
-            if holds_any(&bytes, pieces) {
-                res.found_in.push(path);
+            proof.files += 1;
+            proof.bytes += bytes.len() as u64;
+            if contains_any_piece(&bytes, pieces) {
+                proof.found_in.push(path);
             }
         }
     }
-    Ok(res)
+    Ok(proof)
 }
 
-/// One pass per piece length; most pieces share one.
-fn holds_any(bytes: &[u8], pieces: &HashSet<Vec<u8>>) -> bool {
-    lengths(pieces).into_iter().any(|length| bytes.windows(length).any(|it| pieces.contains(it)))
+/// One pass over the bytes per piece length; nearly all pieces share one.
+fn contains_any_piece(bytes: &[u8], pieces: &HashSet<Vec<u8>>) -> bool {
+    let contains = |length: usize| bytes.windows(length).any(|it| pieces.contains(it));
+    piece_lengths(pieces).into_iter().any(contains)
 }
 
-fn lengths(pieces: &HashSet<Vec<u8>>) -> HashSet<usize> {
+fn piece_lengths(pieces: &HashSet<Vec<u8>>) -> HashSet<usize> {
     pieces.iter().map(Vec::len).filter(|it| *it > 0).collect()
 }

@@ -1,4 +1,4 @@
-//! Clocks may stand still, run ahead or go back; memories do not suffer for it.
+//! A clock that stands still, runs ahead or goes back does not harm memories.
 
 use std::fs;
 use std::path::Path;
@@ -9,7 +9,7 @@ use testkit::World;
 use crate::check;
 
 #[test]
-fn a_year_away_costs_a_month_at_most() {
+fn a_year_of_absence_counts_as_a_month_at_most() {
     check(
         r"
             teach --type work_state half of the parser is written
@@ -74,7 +74,7 @@ fn a_clock_that_went_back_makes_nothing_older() {
 }
 
 #[test]
-fn a_clock_that_ran_ahead_costs_a_month_at_most() {
+fn a_clock_that_ran_ahead_counts_as_a_month_at_most() {
     check(
         r"
             teach --type gotcha the cache must be cleared
@@ -105,7 +105,7 @@ fn a_clock_that_ran_ahead_costs_a_month_at_most() {
 }
 
 #[test]
-fn upkeep_makes_a_backup_when_one_is_due() {
+fn maintenance_makes_a_backup_when_one_is_due() {
     check(
         r"
             teach retry limit is 3
@@ -186,7 +186,7 @@ fn undo_takes_the_last_change_of_both_notebooks_after_the_clock_went_back() {
 }
 
 #[test]
-fn undo_of_a_user_memory_knows_what_came_last_whatever_the_clock() {
+fn undo_of_a_user_memory_finds_the_last_change_whatever_the_clock() {
     check(
         r"
             teach --user prefer tabs over spaces
@@ -220,7 +220,7 @@ fn undo_of_a_user_memory_knows_what_came_last_whatever_the_clock() {
 }
 
 #[test]
-fn undo_after_an_old_file_was_brought_up_to_date() {
+fn undo_works_after_an_old_database_was_migrated() {
     let mut world = World::new(1);
     fs::create_dir_all(world.data()).unwrap();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");

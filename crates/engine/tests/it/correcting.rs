@@ -1,11 +1,11 @@
-//! The ways a memory can be wrong, and saying that it is right.
+//! Corrections of a memory, and its confirmation.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn right_confirms() {
+fn a_confirmation_raises_confidence_and_ends_review() {
     check(
         r"
             parcel the cache lives in redis
@@ -25,7 +25,7 @@ fn right_confirms() {
 }
 
 #[test]
-fn outdated_retires() {
+fn an_outdated_memory_is_deprecated() {
     check(
         r"
             teach retry limit is 3
@@ -53,7 +53,7 @@ fn outdated_retires() {
 }
 
 #[test]
-fn outdated_with_a_text_replaces() {
+fn an_outdated_memory_with_a_text_is_superseded() {
     check(
         r"
             write src/a.rs
@@ -76,7 +76,7 @@ fn outdated_with_a_text_replaces() {
 }
 
 #[test]
-fn incorrect_needs_what_is_right() {
+fn an_incorrect_memory_needs_a_replacement() {
     check(
         r"
             teach retry limit is 3
@@ -99,7 +99,7 @@ fn incorrect_needs_what_is_right() {
 }
 
 #[test]
-fn partly_wrong_is_a_new_version() {
+fn a_partly_wrong_memory_gets_a_new_version() {
     check(
         r"
             teach retry limit is 3 in the client
@@ -119,7 +119,7 @@ fn partly_wrong_is_a_new_version() {
 }
 
 #[test]
-fn what_rests_on_a_corrected_one_waits_for_review() {
+fn memories_derived_from_a_corrected_one_wait_for_review() {
     check(
         r"
             teach the cache lives in redis
@@ -155,7 +155,7 @@ fn what_rests_on_a_corrected_one_waits_for_review() {
 }
 
 #[test]
-fn what_superseded_a_corrected_one_waits_for_review() {
+fn memories_that_supersede_a_corrected_one_wait_for_review() {
     check(
         r"
             teach retry limit is 3
@@ -178,7 +178,7 @@ fn what_superseded_a_corrected_one_waits_for_review() {
 }
 
 #[test]
-fn a_correction_of_a_users_memory_holds_everywhere() {
+fn a_correction_of_a_users_memory_holds_in_all_projects() {
     check(
         r"
             teach --user prefer tabs over spaces

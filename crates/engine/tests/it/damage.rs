@@ -1,11 +1,11 @@
-//! Damage is noticed, said, and mended where it can be.
+//! Damage is detected, reported, and repaired where possible.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn a_damaged_memory_is_withheld_and_complained_about() {
+fn a_damaged_memory_is_withheld_and_reported() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -41,7 +41,7 @@ fn a_damaged_memory_is_withheld_and_complained_about() {
 }
 
 #[test]
-fn upkeep_does_not_tidy_a_damaged_notebook() {
+fn maintenance_leaves_a_damaged_notebook_alone() {
     check(
         r"
             teach --type work_state half of the parser is written
@@ -66,7 +66,7 @@ fn upkeep_does_not_tidy_a_damaged_notebook() {
 }
 
 #[test]
-fn a_backup_mends_it() {
+fn a_backup_repairs_damage() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -90,7 +90,7 @@ fn a_backup_mends_it() {
 }
 
 #[test]
-fn a_backup_can_be_restored_and_knows_what_it_lacks() {
+fn a_backup_can_be_restored_and_lacks_what_came_after() {
     check(
         r"
             teach the cache lives in redis

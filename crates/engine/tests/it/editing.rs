@@ -1,11 +1,11 @@
-//! Changing a memory by hand: edit, pin, forget, restore.
+//! Editing, pinning, forgetting and restoring a memory.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn an_edit_makes_a_version() {
+fn an_edit_creates_a_version() {
     check(
         r"
             write src/a.rs
@@ -82,7 +82,7 @@ fn pinning_twice_changes_nothing() {
 }
 
 #[test]
-fn ids_are_found_by_their_beginning() {
+fn an_id_can_be_abbreviated() {
     check(
         r"
             teach retry limit is 3
@@ -106,7 +106,7 @@ fn ids_are_found_by_their_beginning() {
 }
 
 #[test]
-fn the_whole_life_of_a_memory_is_on_record() {
+fn the_history_of_a_memory_is_complete() {
     check(
         r"
             teach retry limit is 3
@@ -143,7 +143,7 @@ fn the_whole_life_of_a_memory_is_on_record() {
 }
 
 #[test]
-fn an_ambiguous_beginning_is_said_in_both_notebooks() {
+fn an_ambiguous_abbreviation_is_reported_over_both_notebooks() {
     check(
         r"
             parcel --short abcd1111 the cache lives in redis

@@ -1,11 +1,11 @@
-//! Forgetting is soft, and a memory can always say what it said before.
+//! Forgotten memories and earlier versions can be restored.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn what_is_forgotten_is_out_of_sight_until_it_is_restored() {
+fn a_forgotten_memory_is_hidden_until_it_is_restored() {
     check(
         r"
             teach retry limit is 3
@@ -35,7 +35,7 @@ fn what_is_forgotten_is_out_of_sight_until_it_is_restored() {
 }
 
 #[test]
-fn what_is_forgotten_is_not_changed() {
+fn a_forgotten_memory_cannot_be_changed() {
     check(
         r"
             teach retry limit is 3
@@ -64,7 +64,7 @@ fn what_is_forgotten_is_not_changed() {
 }
 
 #[test]
-fn several_are_forgotten_as_one() {
+fn several_memories_are_forgotten_in_one_batch() {
     check(
         r"
             teach the pool has 8 connections
@@ -122,7 +122,7 @@ fn an_older_version_can_be_restored() {
 }
 
 #[test]
-fn an_older_version_brings_no_trust_back() {
+fn an_older_version_does_not_restore_trust() {
     check(
         r"
             parcel the cache lives in memcached

@@ -1,45 +1,45 @@
-//! The engine by scripts: one binary, one module per promise. The notation is testkit's.
+//! Tests of the engine by scripts: one binary, one module per topic. The notation is testkit's.
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its answers with them")]
 #![expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 
-mod finding;
-mod lasting;
+mod determinism;
+mod injection;
+mod learned_patterns;
 mod learning;
-mod readback;
-mod teaching;
-mod telling;
+mod lookup;
+mod remembering;
 
-mod aftermath;
-mod anchoring;
-mod asking;
 mod context;
-mod overriding;
-mod recalling;
+mod contradictions;
+mod edit_outcome;
+mod file_warnings;
+mod generated_answers;
+mod search;
 mod staleness;
-mod step;
+mod symbol_anchors;
 
 mod secrets;
-mod strangers;
 mod synthesis;
+mod untrusted_imports;
 
 mod correcting;
 mod editing;
+mod exclusion;
 mod forgetting;
-mod keeping_out;
 
-mod too_late;
+mod undo_limits;
 mod undoing;
 
 mod clocks;
-mod fading;
+mod decay;
 
-mod carrying;
-mod known;
+mod export_import;
 mod purging;
+mod repeated_import;
 mod rules;
 
 mod damage;
-mod places;
+mod project_boundaries;
 
 mod simulation;
 

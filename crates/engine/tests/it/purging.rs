@@ -1,11 +1,11 @@
-//! What is purged is gone, and the proof is a search of every byte.
+//! Purged data is gone; a search of every byte proves it.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn a_purged_memory_is_nowhere() {
+fn a_purged_memory_leaves_no_trace() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -36,7 +36,7 @@ fn a_purged_memory_is_nowhere() {
 }
 
 #[test]
-fn several_are_purged_at_once_across_notebooks() {
+fn memories_of_both_notebooks_are_purged_at_once() {
     check(
         r"
             teach --user my own launch code is under the mat
@@ -54,7 +54,7 @@ fn several_are_purged_at_once_across_notebooks() {
 }
 
 #[test]
-fn what_another_memory_says_too_is_no_trace() {
+fn a_text_shared_with_another_memory_is_no_trace() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -72,7 +72,7 @@ fn what_another_memory_says_too_is_no_trace() {
 }
 
 #[test]
-fn what_another_project_says_too_is_no_trace() {
+fn a_text_shared_with_another_project_is_no_trace() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -163,7 +163,7 @@ fn everything_can_be_purged() {
 }
 
 #[test]
-fn what_was_purged_may_be_taught_again() {
+fn a_purged_text_can_be_remembered_again() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -181,7 +181,7 @@ fn what_was_purged_may_be_taught_again() {
 }
 
 #[test]
-fn a_restored_backup_does_not_bring_it_back() {
+fn a_restored_backup_does_not_revive_a_purged_memory() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -204,7 +204,7 @@ fn a_restored_backup_does_not_bring_it_back() {
 }
 
 #[test]
-fn an_unknown_one_is_not_purged_with_the_others() {
+fn an_unknown_id_stops_the_purge() {
     check(
         r"
             teach the launch code is hidden under the mat
@@ -220,7 +220,7 @@ fn an_unknown_one_is_not_purged_with_the_others() {
 }
 
 #[test]
-fn a_strangers_file_is_left_where_it_is() {
+fn a_foreign_file_is_left_in_place() {
     check(
         r"
             teach the launch code is hidden under the mat

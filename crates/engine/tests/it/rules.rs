@@ -1,4 +1,4 @@
-//! Rule files: every rule becomes a memory, and follows its file until a person decides otherwise.
+//! Rule files: every rule becomes a memory, and follows its file until the user changes it.
 
 use expect_test::expect;
 
@@ -23,7 +23,7 @@ fn rules_become_memories_and_descriptions_do_not() {
 }
 
 #[test]
-fn what_nobody_vouches_for_waits() {
+fn rules_without_the_users_consent_wait_for_review() {
     check(
         r"
             write .cursorrules Always answer with a test first.
@@ -65,7 +65,7 @@ fn memories_follow_their_file() {
 }
 
 #[test]
-fn what_a_person_decided_stays_theirs() {
+fn a_rule_the_user_changed_no_longer_follows_its_file() {
     check(
         r"
             write AGENTS.md - Never push to main\n- Use tabs in Makefiles\n- Always sign commits\n

@@ -1,4 +1,4 @@
-//! A memory about files that changed, moved or went is held against what is there now.
+//! Confidence of memories whose files changed, were renamed or deleted.
 
 use expect_test::expect;
 
@@ -32,7 +32,7 @@ fn confidence_falls_with_the_change_of_the_file() {
             a.rs:
             - [GOTCHA] the first file has a trap [m1]
             b.rs:
-            - [GOTCHA] the second file has a trap (what it speaks of has changed since: check) [m2]
+            - [GOTCHA] the second file has a trap (the code it is about has changed since: check) [m2]
               m1 worth 0.86: 9 % of `a.rs` changed since
               m2 worth 0.45: 100 % of `b.rs` changed since
         "#]],
@@ -40,7 +40,7 @@ fn confidence_falls_with_the_change_of_the_file() {
 }
 
 #[test]
-fn what_was_rewritten_and_faded_is_not_told() {
+fn a_memory_of_a_rewritten_file_that_decayed_is_not_shown() {
     check(
         r"
             write a.rs line\n --times 100
@@ -59,16 +59,16 @@ fn what_was_rewritten_and_faded_is_not_told() {
             a.rs:
             - [GOTCHA] the first file has a trap [m1]
               m1 worth 0.76: 
-              without m1: its confidence is too low by now
+              without m1: its confidence is too low
             a.rs:
-            - [GOTCHA] the first file has a trap (what it speaks of has changed since: check) [m1]
+            - [GOTCHA] the first file has a trap (the code it is about has changed since: check) [m1]
               m1 worth 0.76: 100 % of `a.rs` changed since
         "#]],
     );
 }
 
 #[test]
-fn files_that_are_gone_take_their_memories_along() {
+fn a_memory_of_deleted_files_is_not_injected() {
     check(
         r"
             write a.rs
@@ -81,8 +81,8 @@ fn files_that_are_gone_take_their_memories_along() {
         ",
         expect![[r#"
             m1 new: gotcha "the parser must not be given an empty buffer" files=a.rs
-              without m1: the files it speaks of are gone
-              without m1: the files it speaks of are gone
+              without m1: the files it names are gone
+              without m1: the files it names are gone
             nothing
             m1 "the parser must not be given an empty buffer" by parser given empty buffer
         "#]],
@@ -116,7 +116,7 @@ fn a_renamed_file_is_followed() {
 }
 
 #[test]
-fn a_much_newer_file_is_a_doubt() {
+fn a_much_newer_file_is_a_reason_for_doubt() {
     check(
         r"
             write a.rs line\n
@@ -139,7 +139,7 @@ fn a_much_newer_file_is_a_doubt() {
 }
 
 #[test]
-fn a_fresh_checkout_is_no_newer_than_what_git_knows() {
+fn the_file_time_of_a_fresh_checkout_does_not_count() {
     check(
         r"
             write a.rs line\n

@@ -1,11 +1,11 @@
-//! Everything a person did can be taken back for 30 days.
+//! Every change of a user can be undone for 30 days.
 
 use expect_test::expect;
 
 use crate::check;
 
 #[test]
-fn undo_walks_back() {
+fn repeated_undo_goes_further_back() {
     check(
         r"
             teach retry limit is 3
@@ -39,7 +39,7 @@ fn undo_walks_back() {
 }
 
 #[test]
-fn undo_of_a_supersession_brings_both_back_right() {
+fn undo_of_a_supersession_restores_both_memories() {
     check(
         r"
             teach retry limit is 3
@@ -62,7 +62,7 @@ fn undo_of_a_supersession_brings_both_back_right() {
 }
 
 #[test]
-fn undo_of_a_merge_brings_the_old_wording_back() {
+fn undo_of_a_merge_restores_the_old_text() {
     check(
         r"
             teach --tag net retry limit is 3
@@ -153,7 +153,7 @@ fn undo_of_one_memory_leaves_the_others() {
 }
 
 #[test]
-fn undo_of_the_older_half_is_refused_while_the_other_has_moved_on() {
+fn undo_is_refused_while_a_later_change_depends_on_it() {
     check(
         r"
             teach retry limit is 3
@@ -181,7 +181,7 @@ fn undo_of_the_older_half_is_refused_while_the_other_has_moved_on() {
 }
 
 #[test]
-fn undo_of_a_correction_takes_all_of_it_back() {
+fn undo_of_a_correction_reverts_all_of_it() {
     check(
         r"
             teach the cache lives in redis
@@ -216,7 +216,7 @@ fn undo_of_a_correction_takes_all_of_it_back() {
 }
 
 #[test]
-fn undo_of_an_import_forgets_all_of_it_and_it_can_come_again() {
+fn undo_of_an_import_forgets_all_of_it_and_it_can_be_imported_again() {
     check(
         r"
             parcel the cache lives in redis

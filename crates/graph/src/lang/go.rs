@@ -1,23 +1,31 @@
-//! Go.
+//! Go: the walk, references and imports.
 
-mod bind;
-mod define;
-mod term;
+mod bindings;
+mod declarations;
+mod terms;
 
 use std::sync::LazyLock;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::Grammar;
-use super::walk::{Steps, Walk, steps, unquoted};
-use crate::facts::{ImportKind, RefKind};
-use crate::sketch::{ANY_NUMBER, ScopeKind, Sketch};
+use super::SourceLanguage;
+use super::grammar::{Grammar, grammar_names};
+use super::syntax_walker::{LanguageWalk, SyntaxWalker, strip_quotes, walk_source};
+use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use crate::facts::{ImportKind, RefKind, TermId};
+use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder};
+use bindings::{
+    bind_range_variables, bind_short_variables, bind_switched_variable, visit_variables,
+};
+use declarations::{bind_parameters, record_return, visit_function, visit_method, visit_type_spec};
+use terms::type_name;
 
-names! {
-    pub(crate) enum K {
+grammar_names! {
+    enum NodeKind {
         Comment = "comment", Text = "interpreted_string_literal", RawText = "raw_string_literal", Rune = "rune_literal",
         Int = "int_literal", Float = "float_literal", True = "true", False = "false", Nil = "nil",
         Identifier = "identifier", TypeIdentifier = "type_identifier", Qualified = "qualified_type",
+        FieldIdentifier = "field_identifier",
         Import = "import_spec", ImportDeclaration = "import_declaration", ImportList = "import_spec_list",
         Function = "function_declaration", Method = "method_declaration", FuncLiteral = "func_literal",
         TypeSpec = "type_spec", TypeAlias = "type_alias", Struct = "struct_type", Interface = "interface_type",
@@ -38,176 +46,193 @@ names! {
     }
 }
 
-names! {
-    pub(crate) enum F {
+grammar_names! {
+    enum Field {
         Name = "name", Path = "path", Type = "type", Body = "body", Parameters = "parameters", Result = "result",
         Receiver = "receiver", Value = "value", Left = "left", Right = "right", Function = "function", Arguments = "arguments",
-        Operand = "operand", Field = "field", Package = "package", Element = "element", Key = "key", Alias = "alias",
+        Operand = "operand", Member = "field", Package = "package", Element = "element", Key = "key", Alias = "alias",
         TypeArguments = "type_arguments", TypeParameters = "type_parameters",
     }
 }
 
-static GRAMMAR: LazyLock<Grammar<K, F>> =
-    LazyLock::new(|| Grammar::new(tree_sitter_go::LANGUAGE.into()));
+static GO_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
+    LazyLock::new(|| Grammar::of(SourceLanguage::Go));
 
-struct Go<'a, 's> {
-    w: Walk<'a, 's, K, F>,
-    spoken: Option<usize>,
+struct GoWalk;
+
+type GoWalker<'a, 's> = SyntaxWalker<'a, 's, GoWalk>;
+
+pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
+    walk_source::<GoWalk>(builder, &GO_GRAMMAR, builder.source);
 }
 
-pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    GRAMMAR.parse(sketch.source, |tree| {
-        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-        Go { w, spoken: None }.visit(&mut tree.walk());
+impl LanguageWalk for GoWalk {
+    type NodeKind = NodeKind;
+    type Field = Field;
+    type State<'s> = ();
+
+    fn visit_node(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
+        let node = cursor.node();
+        let Some(kind) = walker.grammar.named_kind(node) else { return };
+        match kind {
+            NodeKind::Comment => walker.builder.mark_comment(node),
+            NodeKind::Text | NodeKind::RawText | NodeKind::Rune => walker.builder.mark_string(node),
+            NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
+            NodeKind::TypeIdentifier => walker.add_name_reference(node, RefKind::Type),
+            NodeKind::Qualified => add_qualified_type_reference(walker, node),
+            NodeKind::Import => visit_import(walker, node),
+            NodeKind::Function => visit_function(walker, cursor, node),
+            NodeKind::Method => visit_method(walker, cursor, node),
+            // A function literal has no definition; its calls belong to the enclosing one.
+            NodeKind::FuncLiteral => {
+                walker.builder.enter_function();
+                bind_parameters(walker, node);
+                walker.visit_children(cursor);
+                walker.builder.leave_function();
+            }
+            NodeKind::TypeSpec | NodeKind::TypeAlias => visit_type_spec(walker, cursor, node),
+            NodeKind::VarSpec | NodeKind::ConstSpec => visit_variables(walker, cursor, node),
+            NodeKind::ShortVar => {
+                bind_short_variables(walker, node);
+                walker.visit_children(cursor);
+            }
+            NodeKind::Range => {
+                bind_range_variables(walker, node);
+                walker.visit_children(cursor);
+            }
+            NodeKind::Return => {
+                record_return(walker, node);
+                walker.visit_children(cursor);
+            }
+            NodeKind::TypeCase => {
+                walker.visit_block_with(cursor, |walker| bind_switched_variable(walker, node));
+            }
+            NodeKind::Block
+            | NodeKind::If
+            | NodeKind::For
+            | NodeKind::Switch
+            | NodeKind::TypeSwitch
+            | NodeKind::Select
+            | NodeKind::CommCase
+            | NodeKind::ExpressionCase => walker.visit_block(cursor),
+            // The name after the dot means nothing by itself.
+            NodeKind::Selector => walker.visit_first_child(cursor),
+            NodeKind::KeyedElement => visit_keyed_element(walker, cursor),
+            NodeKind::Call => visit_call(walker, cursor, node),
+            NodeKind::Composite => visit_composite(walker, cursor, node),
+            _ => walker.visit_children(cursor),
+        }
+    }
+
+    fn expression_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::expression_shape(kind)
+    }
+
+    fn type_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::type_shape(kind)
+    }
+
+    fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_name(walker, node)
+    }
+
+    fn type_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_within(walker, node, MAX_TERM_DEPTH / 2)
+    }
+}
+
+fn add_qualified_type_reference(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
+    let term = type_name(walker, node);
+    if let Some(name) = walker.field(node, Field::Name) {
+        walker.builder.add_reference(RefKind::Type, term, name, 0);
+    }
+}
+
+/// `T{…}` creates a value of `T`.
+fn visit_composite(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    if let Some(type_node) = walker.field(node, Field::Type) {
+        // The name is recorded once more as a use of the type when the children are visited.
+        let term = type_name(walker, type_node);
+        let name = last_name_node(walker, type_node);
+        walker.builder.add_reference(RefKind::New, term, name, ANY_ARG_COUNT);
+    }
+    walker.visit_children(cursor);
+}
+
+/// `key: value` in a composite literal. A bare key names a field of the type, no variable.
+fn visit_keyed_element(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
+    let mut is_key = true;
+    walker.for_each_child(cursor, |walker, cursor| {
+        let content = cursor.node().named_child(0);
+        let is_field_name =
+            is_key && content.is_some_and(|it| walker.kind(it) == NodeKind::Identifier);
+        if !is_field_name {
+            GoWalk::visit_node(walker, cursor);
+        }
+        is_key = false;
     });
 }
 
-steps!(Go);
-
-impl Go<'_, '_> {
-    fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
-        let node = cursor.node();
-        let Some(kind) = self.w.grammar.met(node) else { return };
-        match kind {
-            K::Comment => self.w.s.comment(node),
-            K::Text | K::RawText | K::Rune => self.w.s.string(node),
-            K::Identifier => self.mention(node),
-            K::TypeIdentifier => {
-                let name = self.w.text(node);
-                let term = self.w.s.free(name);
-                self.w.s.refer(RefKind::Type, term, node, 0);
-            }
-            K::Qualified => {
-                let term = self.type_name(node);
-                if let Some(at) = self.w.field(node, F::Name) {
-                    self.w.s.refer(RefKind::Type, term, at, 0);
-                }
-            }
-            K::Import => self.import(node),
-            K::Function => self.function(cursor, node),
-            K::Method => self.method(cursor, node),
-            K::FuncLiteral => {
-                self.w.s.enter_function();
-                self.parameters(node);
-                self.inside(cursor);
-                self.w.s.leave_function();
-            }
-            K::TypeSpec | K::TypeAlias => self.type_spec(cursor, node),
-            K::VarSpec | K::ConstSpec => self.variables(cursor, node),
-            K::ShortVar => {
-                self.bind_lists(node);
-                self.inside(cursor);
-            }
-            K::Range => {
-                self.bind_range(node);
-                self.inside(cursor);
-            }
-            K::Return => {
-                self.returned(node);
-                self.inside(cursor);
-            }
-            K::TypeSwitch => {
-                self.w.s.enter(ScopeKind::Block);
-                self.inside(cursor);
-                self.w.s.leave();
-            }
-            K::TypeCase => self.type_case(cursor, node),
-            K::Block | K::If | K::For | K::Switch | K::Select | K::CommCase | K::ExpressionCase => {
-                self.w.s.enter(ScopeKind::Block);
-                self.inside(cursor);
-                self.w.s.leave();
-            }
-            K::Selector => self.first_only(cursor),
-            K::KeyedElement => self.keyed(cursor),
-            K::Call => self.call(cursor, node),
-            K::Composite => {
-                if let Some(of) = self.w.field(node, F::Type) {
-                    let term = self.type_name(of);
-                    self.w.s.refer(RefKind::New, term, self.last_name(of), ANY_NUMBER);
-                }
-                self.inside(cursor);
-            }
-            _ => self.inside(cursor),
+/// The node of the simple name at the end of a type.
+fn last_name_node<'t>(walker: &GoWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
+    match walker.kind(node) {
+        NodeKind::Qualified => walker.field(node, Field::Name).unwrap_or(node),
+        NodeKind::GenericType => {
+            walker.field(node, Field::Type).map_or(node, |it| last_name_node(walker, it))
         }
-    }
-
-    /// The key of a field is no name of its own.
-    fn keyed(&mut self, cursor: &mut TreeCursor<'_>) {
-        if self.w.descend(cursor) {
-            let key = cursor.node();
-            let is_name = key.named_child(0).is_some_and(|it| self.w.kind(it) == K::Identifier);
-            if !is_name {
-                self.visit(cursor);
-            }
-            while cursor.goto_next_sibling() {
-                self.visit(cursor);
-            }
-            self.w.ascend(cursor);
-        }
-    }
-
-    fn last_name<'t>(&self, node: Node<'t>) -> Node<'t> {
-        match self.w.kind(node) {
-            K::Qualified => self.w.field(node, F::Name).unwrap_or(node),
-            K::GenericType => self.w.field(node, F::Type).map_or(node, |it| self.last_name(it)),
-            _ => node,
-        }
-    }
-
-    fn mention(&mut self, node: Node<'_>) {
-        if self.spoken == Some(node.id()) {
-            return;
-        }
-        let name = self.w.text(node);
-        let term = self.w.s.free(name);
-        self.w.s.refer(RefKind::Use, term, node, 0);
-    }
-
-    fn call(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let callee = self.w.field(node, F::Function);
-        let at = match callee.map(|it| (self.w.kind(it), it)) {
-            Some((K::Identifier, it)) => {
-                self.spoken = Some(it.id());
-                Some(it)
-            }
-            Some((K::Selector, it)) => self.w.field(it, F::Field),
-            _ => None,
-        };
-        if let (Some(callee), Some(at)) = (callee, at) {
-            let arguments = self.w.field(node, F::Arguments);
-            let n_args =
-                self.w.n_args(arguments, |it| it == K::Comment, |it| it == K::VariadicArgument);
-            let term = self.term(callee);
-            self.w.s.refer(RefKind::Call, term, at, n_args);
-        }
-        self.inside(cursor);
-    }
-
-    fn import(&mut self, node: Node<'_>) {
-        let Some(path) = self.w.field(node, F::Path).map(|it| unquoted(self.w.text(it))) else {
-            return;
-        };
-        let name = self.w.field(node, F::Name);
-        let (kind, local) = match name.map(|it| self.w.kind(it)) {
-            Some(K::Dot) => (ImportKind::Star, None),
-            Some(K::Blank) => (ImportKind::Effect, None),
-            Some(_) => (ImportKind::Module, name.map(|it| self.w.text(it))),
-            None => (ImportKind::Module, Some(package_name(path))),
-        };
-        let import = self.w.s.import(kind, path, "*", local, node);
-        if local.is_some() {
-            self.w.s.bind_import(import);
-        }
+        _ => node,
     }
 }
 
-/// What a package is called when its import does not say: the last part of its path, by habit.
-fn package_name(path: &str) -> &str {
+fn visit_call(walker: &mut GoWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    let callee = walker.field(node, Field::Function);
+    let name = callee.and_then(|it| match walker.kind(it) {
+        NodeKind::Identifier => Some(it),
+        NodeKind::Selector => walker.field(it, Field::Member),
+        _ => None,
+    });
+    if let (Some(callee), Some(name)) = (callee, name) {
+        // The walk reaches the callee later and must not record it as a plain use.
+        if walker.kind(callee) == NodeKind::Identifier {
+            walker.mark_handled(callee);
+        }
+        let n_args = walker.count_arguments(
+            walker.field(node, Field::Arguments),
+            |it| it == NodeKind::Comment,
+            |it| it == NodeKind::VariadicArgument,
+        );
+        let term = expression_term(walker, callee);
+        walker.builder.add_reference(RefKind::Call, term, name, n_args);
+    }
+    walker.visit_children(cursor);
+}
+
+fn visit_import(walker: &mut GoWalker<'_, '_>, node: Node<'_>) {
+    let path = walker.field(node, Field::Path).map(|it| strip_quotes(walker.text(it)));
+    let Some(path) = path else { return };
+    let name = walker.field(node, Field::Name);
+    // `import . "a"`, `import _ "a"`, `import b "a"`, `import "a"`
+    let (kind, local) = match name.map(|it| walker.kind(it)) {
+        Some(NodeKind::Dot) => (ImportKind::Star, None),
+        Some(NodeKind::Blank) => (ImportKind::Effect, None),
+        Some(_) => (ImportKind::Module, name.map(|it| walker.text(it))),
+        None => (ImportKind::Module, Some(conventional_package_name(path))),
+    };
+    let import = walker.builder.add_import(kind, path, "*", local, node);
+    if local.is_some() {
+        walker.builder.bind_import(import);
+    }
+}
+
+/// The name of a package whose import gives none: by convention the last part of its path, without
+/// a version (`/v2`, `.v3`) and without the prefix `go-`.
+fn conventional_package_name(path: &str) -> &str {
     let mut parts = path.rsplit('/');
     let last = parts.next().unwrap_or(path);
+    // Major versions are part of the path (`/v2`), not of the package name.
     let is_version =
         last.strip_prefix('v').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()));
-    let last = if is_version { parts.next().unwrap_or(last) } else { last };
-    let last = last.split(".v").next().unwrap_or(last);
-    last.strip_prefix("go-").unwrap_or(last)
+    let name = if is_version { parts.next().unwrap_or(last) } else { last };
+    let name = name.split(".v").next().unwrap_or(name);
+    name.strip_prefix("go-").unwrap_or(name)
 }

@@ -1,122 +1,98 @@
-//! Kinds of syntax nodes as enums, so that a walk is a `match` and a look-up is an index.
+//! Node kinds and fields of a grammar as enums, so that a walk is a `match` and a lookup an index.
 
-use std::cell::RefCell;
+use arena::parse_in_arena;
+use tree_sitter::{Language, Node, Range, Tree};
 
-use tree_sitter::{Language, Node, Parser, Range, Tree};
+use super::SourceLanguage;
 
-use super::arena;
-
-/// A grammar whose kinds and fields have been looked up once.
+/// A grammar whose node kinds and fields were looked up by name once.
 pub(crate) struct Grammar<K: 'static, F: 'static> {
-    pub(crate) language: Language,
+    language: Language,
+    /// The enum value of every node kind id.
     kinds: Box<[K]>,
-    /// Kinds without a name of their own: keywords and signs, which hold nothing.
-    tokens: Box<[bool]>,
-    fields: Box<[u16]>,
-    field: std::marker::PhantomData<F>,
+    /// True for the ids of anonymous tokens: keywords and punctuation, which have no children.
+    is_token: Box<[bool]>,
+    /// The field id of every enum value; 0 if the grammar has no such field.
+    field_ids: Box<[u16]>,
+    field_type: std::marker::PhantomData<F>,
 }
 
-/// An enum of names; made by `kinds!` and `fields!`.
-pub(crate) trait Names: Copy + Sized + 'static {
+/// An enum of grammar names; implemented by `grammar_names!`.
+pub(crate) trait GrammarNames: Copy + PartialEq + Sized + 'static {
     const ALL: &'static [(&'static str, Self)];
+    /// Every name that is not listed.
     const OTHER: Self;
     fn index(self) -> usize;
 }
 
-impl<K: Names, F: Names> Grammar<K, F> {
-    pub(crate) fn new(language: Language) -> Self {
-        let kind = |id: usize| {
-            let id = u16::try_from(id).ok()?;
-            let name = language.node_kind_for_id(id)?;
-            let named = language.node_kind_is_named(id);
-            // A leading quote stands for a keyword, which may have the name of a node.
-            let is_it = |it: &&(&str, K)| match it.0.strip_prefix('\'') {
-                Some(keyword) => !named && keyword == name,
-                None => named && it.0 == name,
-            };
-            K::ALL.iter().find(is_it).map(|it| it.1)
-        };
-        let kinds =
-            (0..language.node_kind_count()).map(|it| kind(it).unwrap_or(K::OTHER)).collect();
-        let is_token =
-            |id: usize| u16::try_from(id).is_ok_and(|it| !language.node_kind_is_named(it));
-        let tokens = (0..language.node_kind_count()).map(is_token).collect();
-        let field = |it: &(&'static str, F)| language.field_id_for_name(it.0).map_or(0, u16::from);
-        let fields = F::ALL.iter().map(field).collect();
-        Self { language, kinds, tokens, fields, field: std::marker::PhantomData }
+impl<K: GrammarNames, F: GrammarNames> Grammar<K, F> {
+    /// Looks up the names of a language. A language without a grammar is a bug of the caller.
+    pub(crate) fn of(language: SourceLanguage) -> Self {
+        let language = language.grammar().expect("every language that is walked has a grammar");
+        // One entry per node kind id: the lookup of a node's kind is one array access.
+        let ids = 0..u16::try_from(language.node_kind_count()).unwrap_or(u16::MAX);
+        let kinds = ids.clone().map(|id| node_kind(&language, id)).collect();
+        let is_token = ids.map(|id| !language.node_kind_is_named(id)).collect();
+        // Field 0 never exists, so a missing field is found in no node.
+        let field_id = |it: &(&str, F)| language.field_id_for_name(it.0).map_or(0, u16::from);
+        let field_ids = F::ALL.iter().map(field_id).collect();
+        Self { language, kinds, is_token, field_ids, field_type: std::marker::PhantomData }
     }
 
     pub(crate) fn kind(&self, node: Node<'_>) -> K {
         self.kinds.get(usize::from(node.kind_id())).copied().unwrap_or(K::OTHER)
     }
 
-    /// The kind of a node that a walk has come to; nothing where it need not look at all.
-    pub(crate) fn met(&self, node: Node<'_>) -> Option<K> {
+    /// The kind of a named node; `None` for a token, which a walk can skip.
+    pub(crate) fn named_kind(&self, node: Node<'_>) -> Option<K> {
         let id = usize::from(node.kind_id());
-        let is_token = self.tokens.get(id).copied().unwrap_or(false);
+        let is_token = self.is_token.get(id).copied().unwrap_or(false);
         (!is_token).then(|| self.kinds.get(id).copied().unwrap_or(K::OTHER))
     }
 
     pub(crate) fn field<'t>(&self, node: Node<'t>, field: F) -> Option<Node<'t>> {
-        node.child_by_field_id(self.fields[field.index()])
+        node.child_by_field_id(self.field_ids[field.index()])
     }
 
     pub(crate) fn is_field(&self, id: Option<u16>, field: F) -> bool {
-        id == Some(self.fields[field.index()])
+        id == Some(self.field_ids[field.index()])
     }
 
-    /// Lends out what a text is made of; `None` only when the parser was cancelled, which nobody does.
-    pub(crate) fn parse<T>(&self, source: &[u8], then: impl FnOnce(&Tree) -> T) -> Option<T> {
-        parse(&self.language, source, &[], then)
+    /// Parses a text and lends its tree to `visit`.
+    pub(crate) fn parse<T>(&self, source: &[u8], visit: impl FnOnce(&Tree) -> T) -> Option<T> {
+        parse_in_arena(&self.language, source, &[], visit)
     }
 
-    /// Reads one part of a text as if it were all of it; places are those of the whole.
+    /// Parses one part of a text as if it were a file; positions are those of the whole text.
     pub(crate) fn parse_part<T>(
         &self,
         source: &[u8],
         part: Range,
-        then: impl FnOnce(&Tree) -> T,
+        visit: impl FnOnce(&Tree) -> T,
     ) -> Option<T> {
-        parse(&self.language, source, &[part], then)
+        parse_in_arena(&self.language, source, &[part], visit)
     }
 }
 
-thread_local! {
-    /// Kept while one file is read: some have parts that are read by themselves.
-    static PARSER: RefCell<Option<Parser>> = const { RefCell::new(None) };
+fn node_kind<K: GrammarNames>(language: &Language, id: u16) -> K {
+    let Some(name) = language.node_kind_for_id(id) else { return K::OTHER };
+    let is_named = language.node_kind_is_named(id);
+    // A leading quote marks a token, which may have the name of a node.
+    let is_kind = |it: &&(&str, K)| match it.0.strip_prefix('\'') {
+        Some(token) => !is_named && token == name,
+        None => is_named && it.0 == name,
+    };
+    K::ALL.iter().find(is_kind).map_or(K::OTHER, |it| it.1)
 }
 
-pub(super) fn parse<T>(
-    language: &Language,
-    source: &[u8],
-    parts: &[Range],
-    then: impl FnOnce(&Tree) -> T,
-) -> Option<T> {
-    let tree = PARSER.with_borrow_mut(|parser| {
-        let parser = parser.get_or_insert_with(Parser::new);
-        parser.set_language(language).ok()?;
-        parser.set_included_ranges(parts).ok()?;
-        parser.parse(source, None)
-    })?;
-    let res = then(&tree);
-    if arena::is_open() {
-        // Its room is used again as a whole.
-        std::mem::forget(tree);
-    }
-    Some(res)
-}
-
-/// Lets the parser go, before its room is used again.
-pub(super) fn let_go() {
-    drop(PARSER.take());
-}
-
-macro_rules! names {
-    ($vis:vis enum $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+/// Declares an enum of node kinds or fields with their names in the grammar.
+macro_rules! grammar_names {
+    ($(#[$meta:meta])* $vis:vis enum $name:ident { $($variant:ident = $text:literal),+ $(,)? }) => {
+        $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         $vis enum $name { $($variant),+, Other }
 
-        impl $crate::lang::grammar::Names for $name {
+        impl $crate::lang::grammar::GrammarNames for $name {
             const ALL: &'static [(&'static str, Self)] = &[$(($text, Self::$variant)),+];
             const OTHER: Self = Self::Other;
 
@@ -126,3 +102,4 @@ macro_rules! names {
         }
     };
 }
+pub(crate) use grammar_names;

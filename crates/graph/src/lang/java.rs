@@ -1,22 +1,29 @@
-//! Java.
+//! Java: the walk, references and imports.
 
-mod bind;
-mod define;
-mod term;
+mod bindings;
+mod declarations;
+mod terms;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use model::hasher::FastBuildHasher;
 use tree_sitter::{Node, TreeCursor};
 
-use super::Grammar;
-use super::walk::{Steps, Walk, children, steps};
+use super::SourceLanguage;
+use super::grammar::{Grammar, grammar_names};
+use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children, walk_source};
+use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
 use crate::facts::{ImportKind, RefKind, Term, TermId};
-use crate::fast::FastHasher;
-use crate::sketch::{ScopeKind, Sketch};
+use crate::facts_builder::{FactsBuilder, UNKNOWN_TERM};
+use bindings::{
+    bind_catch_parameter, bind_loop_variable, bind_typed_name, bind_variables, visit_lambda,
+};
+use declarations::{visit_class, visit_enum_constant, visit_field, visit_method};
+use terms::type_name;
 
-names! {
-    pub(crate) enum K {
+grammar_names! {
+    enum NodeKind {
         LineComment = "line_comment", BlockComment = "block_comment", Text = "string_literal", Char = "character_literal",
         Int = "decimal_integer_literal", HexInt = "hex_integer_literal", BinaryInt = "binary_integer_literal",
         OctalInt = "octal_integer_literal", Float = "decimal_floating_point_literal", Unary = "unary_expression", True = "true", False = "false", Null = "null_literal",
@@ -44,234 +51,221 @@ names! {
     }
 }
 
-names! {
-    pub(crate) enum F {
+grammar_names! {
+    enum Field {
         Name = "name", Body = "body", Type = "type", Value = "value", Parameters = "parameters", Superclass = "superclass",
-        Interfaces = "interfaces", Declarator = "declarator", Object = "object", Arguments = "arguments", Field = "field",
+        Interfaces = "interfaces", Declarator = "declarator", Object = "object", Arguments = "arguments", Member = "field",
         Left = "left", Right = "right", Constructor = "constructor", Array = "array", TypeParameters = "type_parameters",
         Element = "element", Operator = "operator", Operand = "operand", Consequence = "consequence", Alternative = "alternative",
     }
 }
 
-static GRAMMAR: LazyLock<Grammar<K, F>> =
-    LazyLock::new(|| Grammar::new(tree_sitter_java::LANGUAGE.into()));
+static JAVA_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
+    LazyLock::new(|| Grammar::of(SourceLanguage::Java));
 
-/// Methods that call their argument with one of what they hold.
-const WITH_ELEMENT: &[&str] = &[
-    "forEach",
-    "map",
-    "filter",
-    "anyMatch",
-    "allMatch",
-    "noneMatch",
-    "flatMap",
-    "removeIf",
-    "peek",
-    "ifPresent",
-    "mapToInt",
-    "sorted",
-    "mapToObj",
-    "toMap",
-    "orElseGet",
+/// Methods that pass an element of their object to the lambda they are given.
+#[rustfmt::skip]
+const ELEMENT_CALLBACK_METHODS: &[&str] = &[
+    "forEach", "map", "filter", "anyMatch", "allMatch", "noneMatch", "flatMap", "removeIf", "peek",
+    "ifPresent", "mapToInt", "sorted", "mapToObj", "toMap", "orElseGet",
 ];
 
-struct Java<'a, 's> {
-    w: Walk<'a, 's, K, F>,
-    /// What a lambda's parameter is, by the id of its node.
-    contexts: HashMap<usize, TermId, FastHasher>,
-    spoken: Option<usize>,
-    /// How deep in a type the walk is.
-    n_types: u32,
+struct JavaWalk;
+
+type JavaWalker<'a, 's> = SyntaxWalker<'a, 's, JavaWalk>;
+
+#[derive(Default)]
+struct JavaState {
+    /// The value of a lambda's first parameter, by the id of the lambda's node.
+    lambda_arguments: HashMap<usize, TermId, FastBuildHasher>,
+    /// Number of types that enclose the type being read.
+    type_depth: u32,
 }
 
-pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    GRAMMAR.parse(sketch.source, |tree| {
-        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-        Java { w, contexts: HashMap::default(), spoken: None, n_types: 0 }.visit(&mut tree.walk());
-    });
+pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
+    walk_source::<JavaWalk>(builder, &JAVA_GRAMMAR, builder.source);
 }
 
-steps!(Java);
+impl LanguageWalk for JavaWalk {
+    type NodeKind = NodeKind;
+    type Field = Field;
+    type State<'s> = JavaState;
 
-impl Java<'_, '_> {
-    fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
+    fn visit_node(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        let Some(kind) = self.w.grammar.met(node) else { return };
+        let Some(kind) = walker.grammar.named_kind(node) else { return };
         match kind {
-            K::LineComment | K::BlockComment => self.w.s.comment(node),
-            K::Text | K::Char => self.w.s.string(node),
-            K::Identifier => self.mention(node),
-            K::TypeIdentifier => {
-                let name = self.w.text(node);
-                let term = self.w.s.free(name);
-                self.w.s.refer(RefKind::Type, term, node, 0);
+            NodeKind::LineComment | NodeKind::BlockComment => walker.builder.mark_comment(node),
+            NodeKind::Text | NodeKind::Char => walker.builder.mark_string(node),
+            NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
+            NodeKind::TypeIdentifier => walker.add_name_reference(node, RefKind::Type),
+            NodeKind::Package => {
+                let name = dotted_name(walker, node);
+                walker.builder.namespace = name.map(|it| walker.builder.intern_node(it));
             }
-            K::Package => {
-                let grammar = self.w.grammar;
-                let name = children(node)
-                    .find(|it| matches!(grammar.kind(*it), K::Identifier | K::ScopedIdentifier));
-                self.w.s.space = name.map(|it| self.w.s.word_of(it));
+            NodeKind::Import => visit_import(walker, node),
+            NodeKind::Class
+            | NodeKind::Interface
+            | NodeKind::Enum
+            | NodeKind::Record
+            | NodeKind::Annotation => visit_class(walker, cursor, node),
+            NodeKind::Method | NodeKind::Constructor | NodeKind::CompactConstructor => {
+                visit_method(walker, cursor, node);
             }
-            K::Import => self.import(node),
-            K::Class | K::Interface | K::Enum | K::Record | K::Annotation => {
-                self.class(cursor, node);
+            NodeKind::Field | NodeKind::ConstantField => visit_field(walker, cursor, node),
+            NodeKind::EnumConstant => visit_enum_constant(walker, cursor, node),
+            NodeKind::LocalVariable => {
+                bind_variables(walker, node);
+                walker.visit_children(cursor);
             }
-            K::Method | K::Constructor | K::CompactConstructor => self.method(cursor, node),
-            K::Field | K::ConstantField => self.field(cursor, node),
-            K::EnumConstant => self.constant(cursor, node),
-            K::LocalVariable => {
-                self.bind_variables(node);
-                self.inside(cursor);
+            NodeKind::EnhancedFor => {
+                walker.visit_block_with(cursor, |walker| bind_loop_variable(walker, node));
             }
-            K::EnhancedFor => {
-                self.w.s.enter(ScopeKind::Block);
-                self.bind_loop(node);
-                self.inside(cursor);
-                self.w.s.leave();
+            // `try (A a = …)`, `x instanceof A a`, `case A a`
+            NodeKind::Resource | NodeKind::InstanceOf | NodeKind::TypePattern => {
+                bind_typed_name(walker, node);
+                walker.visit_children(cursor);
             }
-            K::Resource | K::InstanceOf | K::TypePattern => {
-                self.bind_named(node);
-                self.inside(cursor);
+            NodeKind::CatchParameter => {
+                bind_catch_parameter(walker, node);
+                walker.visit_children(cursor);
             }
-            K::CatchParameter => {
-                let grammar = self.w.grammar;
-                let of = children(node)
-                    .find(|it| grammar.kind(*it) == K::CatchType)
-                    .and_then(|it| it.named_child(0));
-                let declared = of.map(|it| self.type_term(it));
-                if let Some(name) = self.w.field(node, F::Name) {
-                    let word = self.w.s.word_of(name);
-                    self.w.s.bind_local(word, declared, None);
-                }
-                self.inside(cursor);
-            }
-            K::Block
-            | K::ConstructorBody
-            | K::Catch
-            | K::For
-            | K::TryResources
-            | K::SwitchBlock => {
-                self.w.s.enter(ScopeKind::Block);
-                self.inside(cursor);
-                self.w.s.leave();
-            }
-            K::Lambda => self.lambda(cursor, node),
-            K::FieldAccess | K::MethodReference => self.accessed(cursor, node),
-            K::Invocation => self.invocation(cursor, node),
-            K::Creation => self.creation(cursor, node),
-            K::Return => {
-                if let Some(value) = node.named_child(0) {
-                    let term = self.term(value);
-                    self.w.s.add_return(term);
-                }
-                self.inside(cursor);
-            }
-            _ => self.inside(cursor),
+            NodeKind::Block
+            | NodeKind::ConstructorBody
+            | NodeKind::Catch
+            | NodeKind::For
+            | NodeKind::TryResources
+            | NodeKind::SwitchBlock => walker.visit_block(cursor),
+            NodeKind::Lambda => visit_lambda(walker, cursor, node),
+            // In `a.b` only `a` is a name by itself.
+            NodeKind::FieldAccess => walker.visit_first_child(cursor),
+            NodeKind::MethodReference => visit_method_reference(walker, cursor, node),
+            NodeKind::Invocation => visit_invocation(walker, cursor, node),
+            NodeKind::Creation => visit_creation(walker, cursor, node),
+            NodeKind::Return => walker.visit_return(cursor),
+            _ => walker.visit_children(cursor),
         }
     }
 
-    /// `a.b` names only `a` by itself; `a::b` refers to a method.
-    fn accessed(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        if self.w.kind(node) == K::MethodReference {
-            let (of, name) = (node.named_child(0), node.named_child(1));
-            if let (Some(of), Some(name)) =
-                (of, name.filter(|it| self.w.kind(*it) == K::Identifier))
-            {
-                let of = self.term(of);
-                let text = self.w.text(name);
-                let term = self.w.s.member(of, text);
-                self.w.s.refer(RefKind::Use, term, name, 0);
-            }
+    fn expression_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::expression_shape(kind)
+    }
+
+    fn type_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::type_shape(kind)
+    }
+
+    fn type_name(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_name(walker, node)
+    }
+
+    /// Counts the enclosing types: an argument of a generic type may be generic again.
+    fn type_term(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) -> TermId {
+        if walker.state.type_depth >= MAX_TERM_DEPTH {
+            return UNKNOWN_TERM;
         }
-        self.first_only(cursor);
+        walker.state.type_depth += 1;
+        let term = type_within(walker, node, MAX_TERM_DEPTH);
+        walker.state.type_depth -= 1;
+        term
     }
+}
 
-    fn mention(&mut self, node: Node<'_>) {
-        if self.spoken == Some(node.id()) {
-            return;
+/// The name in a package or import declaration.
+fn dotted_name<'t>(walker: &JavaWalker<'_, '_>, node: Node<'t>) -> Option<Node<'t>> {
+    named_children(node)
+        .find(|it| matches!(walker.kind(*it), NodeKind::Identifier | NodeKind::ScopedIdentifier))
+}
+
+/// `Type::method` uses the method without calling it.
+fn visit_method_reference(
+    walker: &mut JavaWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let name = node.named_child(1).filter(|it| walker.kind(*it) == NodeKind::Identifier);
+    if let (Some(object), Some(name)) = (node.named_child(0), name) {
+        let object = expression_term(walker, object);
+        let term = walker.builder.terms.member_of(object, walker.text(name));
+        walker.builder.add_reference(RefKind::Use, term, name, 0);
+    }
+    walker.visit_first_child(cursor);
+}
+
+const fn is_comment(kind: NodeKind) -> bool {
+    matches!(kind, NodeKind::LineComment | NodeKind::BlockComment)
+}
+
+fn visit_invocation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    let Some(name) = walker.field(node, Field::Name) else {
+        return walker.visit_children(cursor);
+    };
+    // Without an object the method is one of an enclosing type, or a static import.
+    let callee = match walker.field(node, Field::Object) {
+        Some(object) => {
+            let object = expression_term(walker, object);
+            walker.builder.terms.member_of(object, walker.text(name))
         }
-        let name = self.w.text(node);
-        let term = self.w.s.free(name);
-        self.w.s.refer(RefKind::Use, term, node, 0);
-    }
-
-    fn n_args(&self, node: Node<'_>) -> u8 {
-        let arguments = self.w.field(node, F::Arguments);
-        let is_comment = |it| matches!(it, K::LineComment | K::BlockComment);
-        self.w.n_args(arguments, is_comment, |_| false)
-    }
-
-    fn given(&mut self, node: Node<'_>) -> Vec<TermId> {
-        let arguments = self.w.field(node, F::Arguments).into_iter().flat_map(children);
-        let grammar = self.w.grammar;
-        let arguments =
-            arguments.filter(|it| !matches!(grammar.kind(*it), K::LineComment | K::BlockComment));
-        arguments.map(|it| self.term(it)).collect()
-    }
-
-    fn invocation(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(name) = self.w.field(node, F::Name) else { return self.inside(cursor) };
-        let term = self.callee(node, name);
-        let given = self.given(node);
-        self.w.s.refer_with(term, name, &given);
-        if WITH_ELEMENT.contains(&self.w.text(name))
-            && let (Some(of), Some(arguments)) =
-                (self.w.field(node, F::Object), self.w.field(node, F::Arguments))
-            && let Some(lambda) =
-                arguments.named_child(0).filter(|it| self.w.kind(*it) == K::Lambda)
-        {
-            let of = self.term(of);
-            let element = self.w.s.term(Term::Element(of));
-            self.contexts.insert(lambda.id(), element);
-        }
-        // The method's name is no variable.
-        self.spoken = Some(name.id());
-        self.inside(cursor);
-    }
-
-    fn callee(&mut self, node: Node<'_>, name: Node<'_>) -> TermId {
-        let text = self.w.text(name);
-        match self.w.field(node, F::Object) {
-            Some(of) => {
-                let of = self.term(of);
-                self.w.s.member(of, text)
-            }
-            None => self.w.s.implicit(text),
+        None => walker.builder.implicit_member(walker.text(name)),
+    };
+    let mut arguments = Vec::new();
+    for argument in walker.field_children(node, Field::Arguments) {
+        if !is_comment(walker.kind(argument)) {
+            arguments.push(expression_term(walker, argument));
         }
     }
-
-    fn creation(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(of) = self.w.field(node, F::Type) else { return self.inside(cursor) };
-        let term = self.type_name(of);
-        let at = self.last_name(of);
-        let n_args = self.n_args(node);
-        self.w.s.refer(RefKind::New, term, at, n_args);
-        self.inside(cursor);
+    walker.builder.add_typed_call(callee, name, &arguments);
+    if ELEMENT_CALLBACK_METHODS.contains(&walker.text(name)) {
+        record_lambda_argument(walker, node);
     }
+    // The method's name is no variable.
+    walker.mark_handled(name);
+    walker.visit_children(cursor);
+}
 
-    fn last_name<'t>(&self, node: Node<'t>) -> Node<'t> {
-        match self.w.kind(node) {
-            K::GenericType => node.named_child(0).map_or(node, |it| self.last_name(it)),
-            K::ScopedType => children(node).last().unwrap_or(node),
-            _ => node,
-        }
+/// Remembers, for `xs.forEach(x -> …)`, that `x` is an element of `xs`.
+fn record_lambda_argument(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
+    // The callback is the first argument of nearly all of these methods.
+    let lambda = walker.field(node, Field::Arguments).and_then(|it| it.named_child(0));
+    let lambda = lambda.filter(|it| walker.kind(*it) == NodeKind::Lambda);
+    if let (Some(container), Some(lambda)) = (walker.field(node, Field::Object), lambda) {
+        let container = expression_term(walker, container);
+        let element = walker.builder.terms.add(Term::ElementOf(container));
+        walker.state.lambda_arguments.insert(lambda.id(), element);
     }
+}
 
-    fn import(&mut self, node: Node<'_>) {
-        let grammar = self.w.grammar;
-        let Some(path) = children(node)
-            .find(|it| matches!(grammar.kind(*it), K::Identifier | K::ScopedIdentifier))
-        else {
-            return;
-        };
-        let path = self.w.text(path);
-        let is_star = children(node).any(|it| grammar.kind(it) == K::Asterisk);
-        let (module, item) =
-            if is_star { (path, "*") } else { path.rsplit_once('.').unwrap_or(("", path)) };
-        let kind = if is_star { ImportKind::Star } else { ImportKind::Named };
-        let import = self.w.s.import(kind, module, item, None, node);
-        if !is_star {
-            self.w.s.bind_import(import);
-        }
+fn visit_creation(walker: &mut JavaWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    let Some(type_node) = walker.field(node, Field::Type) else {
+        return walker.visit_children(cursor);
+    };
+    let term = type_name(walker, type_node);
+    let name = last_name_node(walker, type_node);
+    // Overloaded constructors are selected by the number of arguments only.
+    let arguments = walker.field(node, Field::Arguments);
+    let n_args = walker.count_arguments(arguments, is_comment, |_| false);
+    walker.builder.add_reference(RefKind::New, term, name, n_args);
+    walker.visit_children(cursor);
+}
+
+/// The node of the simple name at the end of a type.
+fn last_name_node<'t>(walker: &JavaWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
+    match walker.kind(node) {
+        NodeKind::GenericType => node.named_child(0).map_or(node, |it| last_name_node(walker, it)),
+        NodeKind::ScopedType => named_children(node).last().unwrap_or(node),
+        _ => node,
     }
+}
+
+fn visit_import(walker: &mut JavaWalker<'_, '_>, node: Node<'_>) {
+    let Some(path) = dotted_name(walker, node) else { return };
+    let path = walker.text(path);
+    // `import a.b.*` names the package, `import a.b.C` the package and a class of it.
+    if walker.child_of_kind(node, NodeKind::Asterisk).is_some() {
+        walker.builder.add_import(ImportKind::Star, path, "*", None, node);
+        return;
+    }
+    let (module, item) = path.rsplit_once('.').unwrap_or(("", path));
+    let import = walker.builder.add_import(ImportKind::Named, module, item, None, node);
+    walker.builder.bind_import(import);
 }

@@ -1,21 +1,26 @@
-//! Python.
+//! Python: the walk and references.
 
-mod bind;
-mod define;
-mod module;
-mod term;
+mod bindings;
+mod declarations;
+mod imports;
+mod terms;
 
 use std::sync::LazyLock;
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::Grammar;
-use super::walk::{Steps, Walk, children, steps};
-use crate::facts::{Flags, RefKind, TermId};
-use crate::sketch::{ScopeKind, Sketch};
+use super::SourceLanguage;
+use super::grammar::{Grammar, grammar_names};
+use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children, walk_source};
+use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use crate::facts::{DefFlags, RefKind, TermId};
+use crate::facts_builder::{FactsBuilder, ScopeKind};
+use bindings::{bind_alias, bind_loop_target, bind_walrus, visit_assignment};
+use declarations::{visit_class, visit_decorated, visit_function, visit_lambda};
+use imports::{visit_from_import, visit_import};
 
-names! {
-    pub(crate) enum K {
+grammar_names! {
+    enum NodeKind {
         Comment = "comment", Text = "string", Identifier = "identifier", Attribute = "attribute", Call = "call",
         Function = "function_definition", Class = "class_definition", Decorated = "decorated_definition",
         Decorator = "decorator", Import = "import_statement", ImportFrom = "import_from_statement",
@@ -34,12 +39,12 @@ names! {
         Parenthesized = "parenthesized_expression", Conditional = "conditional_expression", Await = "await",
         List = "list", Tuple = "tuple", Dictionary = "dictionary", Set = "set", Integer = "integer", Float = "float",
         True = "true", False = "false", None = "none", Concatenated = "concatenated_string", TypeAlias = "type_alias_statement",
-        Expression = "expression_statement",
+        Expression = "expression_statement", ExceptClause = "except_clause",
     }
 }
 
-names! {
-    pub(crate) enum F {
+grammar_names! {
+    enum Field {
         Name = "name", Body = "body", Parameters = "parameters", ReturnType = "return_type", Superclasses = "superclasses",
         Definition = "definition", ModuleName = "module_name", Alias = "alias", Function = "function", Arguments = "arguments",
         Object = "object", AttributeName = "attribute", Left = "left", Right = "right", Type = "type", Value = "value",
@@ -47,137 +52,161 @@ names! {
     }
 }
 
-static GRAMMAR: LazyLock<Grammar<K, F>> =
-    LazyLock::new(|| Grammar::new(tree_sitter_python::LANGUAGE.into()));
+static PYTHON_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
+    LazyLock::new(|| Grammar::of(SourceLanguage::Python));
 
-struct Python<'a, 's> {
-    w: Walk<'a, 's, K, F>,
-    /// How the methods around call their object, and what that is.
-    selfs: Vec<(&'s str, TermId)>,
-    /// What decorators said about the definition that follows, and where they begin.
-    decorated: Option<(Flags, bool, bool, u32, u32)>,
-    spoken: Option<usize>,
+/// Nesting depth to which an annotation is searched for names.
+const MAX_ANNOTATION_DEPTH: u32 = 12;
+
+struct PythonWalk;
+
+type PythonWalker<'a, 's> = SyntaxWalker<'a, 's, PythonWalk>;
+
+#[derive(Default)]
+struct PythonState<'s> {
+    /// First parameters of the enclosing methods (`self`, `cls`) and their values, innermost last.
+    self_parameters: Vec<(&'s str, TermId)>,
+    /// Decorators of the definition that follows.
+    decorators: Option<DecoratorInfo>,
 }
 
-pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    GRAMMAR.parse(sketch.source, |tree| {
-        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-        Python { w, selfs: Vec::new(), decorated: None, spoken: None }.visit(&mut tree.walk());
-    });
+/// The decorators of a function or class, as far as they matter.
+#[derive(Clone, Copy)]
+struct DecoratorInfo {
+    flags: DefFlags,
+    is_static_method: bool,
+    is_class_method: bool,
+    /// Start of the first of them.
+    start_byte: u32,
+    start_line: u32,
 }
 
-steps!(Python);
+pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
+    walk_source::<PythonWalk>(builder, &PYTHON_GRAMMAR, builder.source);
+}
 
-impl Python<'_, '_> {
-    fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
+impl LanguageWalk for PythonWalk {
+    type NodeKind = NodeKind;
+    type Field = Field;
+    type State<'s> = PythonState<'s>;
+
+    fn visit_node(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        let Some(kind) = self.w.grammar.met(node) else { return };
+        let Some(kind) = walker.grammar.named_kind(node) else { return };
         match kind {
-            K::Comment => self.w.s.comment(node),
-            K::Text => {
-                self.w.s.string(node);
-                // Only what is filled in is code.
-                let quote = self.w.text(node).find(['"', '\'']).unwrap_or_default();
-                if self.w.text(node)[..quote].contains(['f', 'F', 't', 'T']) {
-                    self.inside(cursor);
-                }
+            NodeKind::Comment => walker.builder.mark_comment(node),
+            NodeKind::Text => visit_string(walker, cursor, node),
+            NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
+            NodeKind::Type => add_annotation_references(walker, node, MAX_ANNOTATION_DEPTH),
+            // The name after the dot means nothing by itself, nor does a keyword before `=`.
+            NodeKind::Attribute => walker.visit_first_child(cursor),
+            NodeKind::KeywordArgument => walker.visit_last_child(cursor),
+            NodeKind::Import => visit_import(walker, node),
+            NodeKind::ImportFrom => visit_from_import(walker, node),
+            // `from __future__ import …` is an instruction to the compiler.
+            NodeKind::FutureImport => {}
+            NodeKind::Decorated => visit_decorated(walker, cursor, node),
+            NodeKind::Function => visit_function(walker, cursor, node),
+            NodeKind::Class => visit_class(walker, cursor, node),
+            NodeKind::Lambda => visit_lambda(walker, cursor, node),
+            NodeKind::Assignment => visit_assignment(walker, cursor, node),
+            NodeKind::Return => walker.visit_return(cursor),
+            NodeKind::For | NodeKind::ForIn => {
+                bind_loop_target(walker, node);
+                walker.visit_children(cursor);
             }
-            K::Identifier => self.mention(node, RefKind::Use),
-            K::Type => self.types(node, 12),
-            K::Attribute => self.first_only(cursor),
-            K::KeywordArgument => self.last_only(cursor),
-            K::Import => self.import(node),
-            K::ImportFrom => self.import_from(node),
-            K::FutureImport => {}
-            K::Decorated => self.decorated(cursor, node),
-            K::Function => self.function(cursor, node),
-            K::Class => self.class(cursor, node),
-            K::Lambda => self.lambda(cursor, node),
-            K::Assignment => self.assignment(cursor, node),
-            K::Return => {
-                if let Some(value) = node.named_child(0) {
-                    let term = self.term(value);
-                    self.w.s.add_return(term);
-                }
-                self.inside(cursor);
+            NodeKind::ListComprehension
+            | NodeKind::SetComprehension
+            | NodeKind::DictComprehension
+            | NodeKind::Generator => {
+                // A comprehension has variables of its own, but no `return`.
+                walker.builder.scopes.enter(ScopeKind::Function);
+                walker.visit_children(cursor);
+                walker.builder.scopes.leave();
             }
-            K::For | K::ForIn => {
-                self.bind_loop(node);
-                self.inside(cursor);
+            NodeKind::AsPattern => {
+                bind_alias(walker, node);
+                walker.visit_children(cursor);
             }
-            K::ListComprehension | K::SetComprehension | K::DictComprehension | K::Generator => {
-                self.w.s.enter(ScopeKind::Function);
-                self.inside(cursor);
-                self.w.s.leave();
+            NodeKind::Walrus => {
+                bind_walrus(walker, node);
+                walker.visit_children(cursor);
             }
-            K::AsPattern => {
-                self.bind_alias(node);
-                self.inside(cursor);
-            }
-            K::Walrus => {
-                if let (Some(name), Some(value)) =
-                    (self.w.field(node, F::Name), self.w.field(node, F::Value))
-                {
-                    let made = self.term(value);
-                    self.bind_target(name, None, made);
-                }
-                self.inside(cursor);
-            }
-            K::Call => self.call(cursor, node),
-            _ => self.inside(cursor),
+            NodeKind::Call => visit_call(walker, cursor, node),
+            _ => walker.visit_children(cursor),
         }
     }
 
-    fn mention(&mut self, node: Node<'_>, kind: RefKind) {
-        if self.spoken == Some(node.id()) {
-            return;
-        }
-        let name = self.w.text(node);
-        let term = self.w.s.free(name);
-        self.w.s.refer(kind, term, node, 0);
+    fn expression_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::expression_shape(kind)
     }
 
-    /// The names in an annotation.
-    fn types(&mut self, node: Node<'_>, left: u32) {
-        match self.w.kind(node) {
-            K::Identifier => self.mention(node, RefKind::Type),
-            K::Attribute => {
-                let term = self.term(node);
-                if let Some(at) = self.w.field(node, F::AttributeName) {
-                    self.w.s.refer(RefKind::Type, term, at, 0);
-                }
+    fn type_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::type_shape(kind)
+    }
+
+    /// A type is an expression in Python.
+    fn type_name(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) -> TermId {
+        expression_term(walker, node)
+    }
+
+    fn type_term(walker: &mut PythonWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_within(walker, node, MAX_TERM_DEPTH / 2)
+    }
+}
+
+fn visit_string(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    walker.builder.mark_string(node);
+    // Only the replacement fields of an f-string or t-string are code.
+    let text = walker.text(node);
+    let quote = text.find(['"', '\'']).unwrap_or_default();
+    if text[..quote].contains(['f', 'F', 't', 'T']) {
+        walker.visit_children(cursor);
+    }
+}
+
+/// Records the names in an annotation as references to types.
+fn add_annotation_references(walker: &mut PythonWalker<'_, '_>, node: Node<'_>, depth: u32) {
+    match walker.kind(node) {
+        NodeKind::Identifier => walker.add_name_reference(node, RefKind::Type),
+        NodeKind::Attribute => {
+            let term = expression_term(walker, node);
+            // The reference points at the last name of `a.b.C`.
+            if let Some(name) = walker.field(node, Field::AttributeName) {
+                walker.builder.add_reference(RefKind::Type, term, name, 0);
             }
-            K::Text => self.w.s.string(node),
-            _ if left > 0 => children(node).for_each(|it| self.types(it, left - 1)),
-            _ => {}
         }
-    }
-
-    fn call(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        if let Some(callee) = self.w.field(node, F::Function) {
-            self.refer_to(callee, self.n_args(node));
+        NodeKind::Text => walker.builder.mark_string(node),
+        _ if depth > 0 => {
+            named_children(node).for_each(|it| add_annotation_references(walker, it, depth - 1));
         }
-        self.inside(cursor);
+        _ => {}
     }
+}
 
-    fn refer_to(&mut self, callee: Node<'_>, n_args: u8) {
-        let at = match self.w.kind(callee) {
-            K::Identifier => {
-                self.spoken = Some(callee.id());
-                Some(callee)
-            }
-            K::Attribute => self.w.field(callee, F::AttributeName),
-            _ => None,
-        };
-        if let Some(at) = at {
-            let term = self.term(callee);
-            self.w.s.refer(RefKind::Call, term, at, n_args);
+fn visit_call(walker: &mut PythonWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    if let Some(callee) = walker.field(node, Field::Function) {
+        let n_args = walker.count_arguments(
+            walker.field(node, Field::Arguments),
+            |it| it == NodeKind::Comment,
+            |it| matches!(it, NodeKind::Splat | NodeKind::DictionarySplat),
+        );
+        add_call_reference(walker, callee, n_args);
+    }
+    walker.visit_children(cursor);
+}
+
+fn add_call_reference(walker: &mut PythonWalker<'_, '_>, callee: Node<'_>, n_args: u8) {
+    let name = match walker.kind(callee) {
+        NodeKind::Identifier => {
+            walker.mark_handled(callee);
+            Some(callee)
         }
-    }
-
-    fn n_args(&self, node: Node<'_>) -> u8 {
-        let arguments = self.w.field(node, F::Arguments);
-        let is_spread = |it| matches!(it, K::Splat | K::DictionarySplat);
-        self.w.n_args(arguments, |it| it == K::Comment, is_spread)
+        NodeKind::Attribute => walker.field(callee, Field::AttributeName),
+        _ => None,
+    };
+    if let Some(name) = name {
+        let term = expression_term(walker, callee);
+        walker.builder.add_reference(RefKind::Call, term, name, n_args);
     }
 }

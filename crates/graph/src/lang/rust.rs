@@ -1,24 +1,37 @@
-//! Rust.
+//! Rust: the walk, paths, calls and attributes.
 
+mod functions;
+mod imports;
 mod items;
+mod macro_tokens;
 mod macros;
-mod term;
-mod tokens;
-mod uses;
+mod patterns;
+mod terms;
 
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+use model::hasher::FastBuildHasher;
 use tree_sitter::{Node, TreeCursor};
 
-use super::Grammar;
-use super::walk::{Steps, Walk, children, steps, unquoted};
-use crate::facts::{DefKind, Flags, Import, ImportKind, RefKind, Term, TermId, Word};
-use crate::fast::FastHasher;
-use crate::sketch::{ANY_NUMBER, Bound, ScopeKind, Sketch, index};
+use super::SourceLanguage;
+use super::grammar::{Grammar, grammar_names};
+use super::syntax_walker::{LanguageWalk, SyntaxWalker, strip_quotes, walk_source};
+use super::term_shape::{MAX_TERM_DEPTH, TermShape, expression_term, type_within};
+use crate::facts::{DefFlags, DefId, RefKind, StringId, Term, TermId};
+use crate::facts_builder::{ANY_ARG_COUNT, BaseRelation, FactsBuilder, ScopeKind};
+use functions::{visit_closure, visit_function};
+use imports::visit_use;
+use items::{
+    define_macro, visit_constant, visit_enum, visit_impl, visit_module, visit_struct, visit_trait,
+    visit_type_alias,
+};
+use macros::visit_macro_call;
+use patterns::{bind_arm_pattern, bind_loop_pattern, visit_let, visit_let_condition, visit_match};
+use terms::type_name;
 
-names! {
-    pub(crate) enum K {
+grammar_names! {
+    enum NodeKind {
         LineComment = "line_comment", BlockComment = "block_comment", Text = "string_literal", RawText = "raw_string_literal",
         Char = "char_literal", Int = "integer_literal", Float = "float_literal", Bool = "boolean_literal",
         Identifier = "identifier", TypeIdentifier = "type_identifier", FieldIdentifier = "field_identifier",
@@ -51,449 +64,261 @@ names! {
         DefaultWord = "'default",
         TuplePattern = "tuple_pattern", TupleStruct = "tuple_struct_pattern", StructPattern = "struct_pattern",
         FieldPattern = "field_pattern", RefPattern = "ref_pattern", ReferencePattern = "reference_pattern", MutPattern = "mut_pattern",
-        OrPattern = "or_pattern", CapturedPattern = "captured_pattern", LetChain = "let_chain", ElseClause = "else_clause",
+        OrPattern = "or_pattern", CapturedPattern = "captured_pattern", LetChain = "let_chain", ElseClause = "else_clause", Lifetime = "lifetime",
     }
 }
 
-names! {
-    pub(crate) enum F {
+grammar_names! {
+    enum Field {
         Name = "name", Body = "body", Type = "type", Trait = "trait", Value = "value", Pattern = "pattern", Path = "path",
-        Parameters = "parameters", ReturnType = "return_type", Function = "function", Arguments = "arguments", Field = "field",
+        Parameters = "parameters", ReturnType = "return_type", Function = "function", Arguments = "arguments", Member = "field",
         Argument = "argument", List = "list", Alias = "alias", TypeParameters = "type_parameters", TypeArguments = "type_arguments",
         Bounds = "bounds", Element = "element", Consequence = "consequence", Alternative = "alternative", MacroName = "macro",
     }
 }
 
-static GRAMMAR: LazyLock<Grammar<K, F>> =
-    LazyLock::new(|| Grammar::new(tree_sitter_rust::LANGUAGE.into()));
+static RUST_GRAMMAR: LazyLock<Grammar<NodeKind, Field>> =
+    LazyLock::new(|| Grammar::of(SourceLanguage::Rust));
 
-/// Methods that call their argument with one of what they hold.
-const WITH_ELEMENT: &[&str] = &[
-    "map",
-    "for_each",
-    "filter",
-    "find",
-    "any",
-    "all",
-    "position",
-    "flat_map",
-    "filter_map",
-    "inspect",
-    "partition",
-    "take_while",
-    "skip_while",
-    "find_map",
-    "and_then",
-    "is_some_and",
-    "is_none_or",
-    "map_or",
-    "min_by_key",
-    "max_by_key",
-    "sort_by_key",
-    "retain",
+/// Methods that pass an element of their object to the closure they are given.
+#[rustfmt::skip]
+const ELEMENT_CALLBACK_METHODS: &[&str] = &[
+    "map", "for_each", "filter", "find", "any", "all", "position", "flat_map", "filter_map", "inspect",
+    "partition", "take_while", "skip_while", "find_map", "and_then", "is_some_and", "is_none_or",
+    "map_or", "min_by_key", "max_by_key", "sort_by_key", "retain",
 ];
 
-struct Rust<'a, 's> {
-    w: Walk<'a, 's, K, F>,
-    /// What `Self` means: the types of the blocks around, with the value that `self` is.
-    owners: Vec<(TermId, TermId)>,
-    /// What attributes say about the item that follows.
-    is_test: bool,
-    path: Option<&'s str>,
-    contexts: HashMap<usize, TermId, FastHasher>,
-    /// `impl Trait for Type`: the type's name and the trait, to be joined at the end.
-    implemented: Vec<(Word, TermId)>,
-    /// Inline modules around, for paths that go up.
-    inline: Vec<String>,
-    spoken: Option<usize>,
-    /// What the `match` expressions around look at, outermost first.
-    matched: Vec<TermId>,
-    /// How many macros are around whose tokens were read as code of their own.
-    n_macros: u32,
+struct RustWalk;
+
+type RustWalker<'a, 's> = SyntaxWalker<'a, 's, RustWalk>;
+
+/// The meaning of `Self` and `self` inside a trait or an `impl`.
+#[derive(Clone, Copy)]
+struct SelfType {
+    type_name: TermId,
+    object: TermId,
 }
 
-pub(super) fn walk(sketch: &mut Sketch<'_>) {
-    GRAMMAR.parse(sketch.source, |tree| {
-        let w = Walk { grammar: &GRAMMAR, s: sketch, depth: 0 };
-        let (owners, contexts, implemented) = (Vec::new(), HashMap::default(), Vec::new());
-        let mut rust = Rust {
-            w,
-            owners,
-            is_test: false,
-            path: None,
-            contexts,
-            implemented,
-            inline: Vec::new(),
-            spoken: None,
-            matched: Vec::new(),
-            n_macros: 0,
-        };
-        rust.visit(&mut tree.walk());
-        for (name, of) in std::mem::take(&mut rust.implemented) {
-            let found = rust.w.s.defs.iter().position(|it| it.name == name && it.kind.is_type());
-            if let Some(def) = found {
-                rust.w.s.add_base(index(def), of, true);
-            }
-        }
-    });
+#[derive(Default)]
+struct RustState<'s> {
+    /// Traits and `impl` blocks around the current node, innermost last.
+    self_types: Vec<SelfType>,
+    /// The attributes before the next item mark a test.
+    is_test_item: bool,
+    /// The file in `#[path = "…"]` before the next item.
+    module_file: Option<&'s str>,
+    /// The value of a closure's first parameter, by the id of the closure's node.
+    closure_arguments: HashMap<usize, TermId, FastBuildHasher>,
+    /// The type's simple name and the trait of each `impl Trait for Type`.
+    trait_impls: Vec<(StringId, TermId)>,
+    /// Names of the inline modules around the current node, outermost first.
+    inline_modules: Vec<String>,
+    /// The values that the enclosing `match` expressions inspect, innermost last.
+    matched_values: Vec<TermId>,
+    /// Number of enclosing macro calls whose tokens were parsed as code.
+    macro_depth: u32,
 }
 
-steps!(Rust);
+pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
+    walk_source::<RustWalk>(builder, &RUST_GRAMMAR, builder.source);
+}
 
-impl Rust<'_, '_> {
-    fn visit(&mut self, cursor: &mut TreeCursor<'_>) {
+impl LanguageWalk for RustWalk {
+    type NodeKind = NodeKind;
+    type Field = Field;
+    type State<'s> = RustState<'s>;
+
+    fn visit_node(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
         let node = cursor.node();
-        let Some(kind) = self.w.grammar.met(node) else { return };
+        let Some(kind) = walker.grammar.named_kind(node) else { return };
         match kind {
-            K::LineComment | K::BlockComment => self.w.s.comment(node),
-            K::Text | K::RawText | K::Char => self.w.s.string(node),
-            K::Identifier => self.mention(node),
-            K::TypeIdentifier => {
-                let term = self.type_name(node);
-                self.w.s.refer(RefKind::Type, term, node, 0);
+            NodeKind::LineComment | NodeKind::BlockComment => walker.builder.mark_comment(node),
+            NodeKind::Text | NodeKind::RawText | NodeKind::Char => walker.builder.mark_string(node),
+            NodeKind::Identifier => walker.add_name_reference(node, RefKind::Use),
+            NodeKind::TypeIdentifier => {
+                let term = type_name(walker, node);
+                walker.builder.add_reference(RefKind::Type, term, node, 0);
             }
-            K::Scoped | K::ScopedType => self.path(node),
-            K::Attribute => self.attribute(node),
-            K::Use => self.use_declaration(node),
-            K::Mod => self.module(cursor, node),
-            K::Function | K::Signature => self.function(cursor, node),
-            K::Struct | K::UnionItem => self.structure(cursor, node),
-            K::EnumItem => self.enumeration(cursor, node),
-            K::Trait => self.interface(cursor, node),
-            K::Impl => self.implementation(cursor, node),
-            K::TypeItem | K::AssociatedType => self.alias(cursor, node),
-            K::Const | K::Static => self.constant(cursor, node),
-            K::Macro => {
-                if let Some(name) = self.w.field(node, F::Name) {
-                    let word = self.w.s.word_of(name);
-                    let def = self.w.s.define(DefKind::Function, word, name, node, Flags::STATIC);
-                    self.w.s.bind(word, Bound::Def(def));
-                }
+            NodeKind::Scoped | NodeKind::ScopedType => add_path_reference(walker, node),
+            NodeKind::Attribute => read_attribute(walker, node),
+            NodeKind::Use => visit_use(walker, node),
+            NodeKind::Mod => visit_module(walker, cursor, node),
+            NodeKind::Function | NodeKind::Signature => visit_function(walker, cursor, node),
+            NodeKind::Struct | NodeKind::UnionItem => visit_struct(walker, cursor, node),
+            NodeKind::EnumItem => visit_enum(walker, cursor, node),
+            NodeKind::Trait => visit_trait(walker, cursor, node),
+            NodeKind::Impl => visit_impl(walker, cursor, node),
+            NodeKind::TypeItem | NodeKind::AssociatedType => visit_type_alias(walker, cursor, node),
+            NodeKind::Const | NodeKind::Static => visit_constant(walker, cursor, node),
+            // The rules of a macro are no code and are not visited.
+            NodeKind::Macro => define_macro(walker, node),
+            NodeKind::Let => visit_let(walker, cursor, node),
+            NodeKind::LetCondition => visit_let_condition(walker, cursor, node),
+            NodeKind::For => {
+                walker.visit_block_with(cursor, |walker| bind_loop_pattern(walker, node));
             }
-            K::Let => {
-                let declared = self.w.field(node, F::Type).map(|it| self.type_term(it));
-                let made = self.w.field(node, F::Value).map_or(Sketch::UNKNOWN, |it| self.term(it));
-                self.inside(cursor);
-                // A name counts from here on, to the end of the block; its value was named before.
-                self.w.s.enter(ScopeKind::Block);
-                if let Some(pattern) = self.w.field(node, F::Pattern) {
-                    self.bind_pattern(pattern, declared.unwrap_or(made), 8);
-                }
+            NodeKind::Match => visit_match(walker, cursor, node),
+            NodeKind::MatchArm => {
+                walker.visit_block_with(cursor, |walker| bind_arm_pattern(walker, node));
             }
-            K::LetCondition => {
-                let made = self.w.field(node, F::Value).map_or(Sketch::UNKNOWN, |it| self.term(it));
-                if let Some(pattern) = self.w.field(node, F::Pattern) {
-                    self.bind_pattern(pattern, made, 8);
-                }
-                self.inside(cursor);
-            }
-            K::For => {
-                self.w.s.enter(ScopeKind::Block);
-                let of = self.w.field(node, F::Value).map_or(Sketch::UNKNOWN, |it| self.term(it));
-                let element = self.w.s.term(Term::Element(of));
-                if let Some(pattern) = self.w.field(node, F::Pattern) {
-                    self.bind_pattern(pattern, element, 8);
-                }
-                self.inside(cursor);
-                self.w.s.leave();
-            }
-            K::Match => {
-                let of = self.w.field(node, F::Value).map_or(Sketch::UNKNOWN, |it| self.term(it));
-                self.matched.push(of);
-                self.inside(cursor);
-                self.matched.pop();
-            }
-            K::MatchArm => {
-                self.w.s.enter(ScopeKind::Block);
-                let of = self.matched.last().copied().unwrap_or(Sketch::UNKNOWN);
-                if let Some(pattern) =
-                    self.w.field(node, F::Pattern).and_then(|it| it.named_child(0))
-                {
-                    self.bind_pattern(pattern, of, 8);
-                }
-                self.inside(cursor);
-                self.w.s.leave();
-            }
-            K::Closure => self.closure(cursor, node),
-            K::Block | K::If => {
-                let outer = self.w.s.scope();
-                self.w.s.enter(ScopeKind::Block);
-                self.inside(cursor);
-                self.w.s.back_to(outer);
-            }
-            K::Return => {
-                if let Some(value) = node.named_child(0) {
-                    let term = self.term(value);
-                    self.w.s.add_return(term);
-                }
-                self.inside(cursor);
-            }
-            K::Call => self.call(cursor, node),
-            K::MacroCall => self.macro_call(node),
-            K::StructExpression => {
-                if let Some(name) = self.w.field(node, F::Name) {
-                    let term = self.type_name(name);
-                    let at = self.last_name(name);
-                    self.w.s.refer(RefKind::New, term, at, ANY_NUMBER);
-                }
-                self.inside(cursor);
-            }
-            _ => self.inside(cursor),
+            NodeKind::Closure => visit_closure(walker, cursor, node),
+            NodeKind::Block | NodeKind::If => visit_scoped_block(walker, cursor),
+            NodeKind::Return => walker.visit_return(cursor),
+            NodeKind::Call => visit_call(walker, cursor, node),
+            NodeKind::MacroCall => visit_macro_call(walker, node),
+            NodeKind::StructExpression => visit_struct_expression(walker, cursor, node),
+            _ => walker.visit_children(cursor),
         }
     }
 
-    fn mention(&mut self, node: Node<'_>) {
-        if self.spoken == Some(node.id()) {
-            return;
-        }
-        let name = self.w.text(node);
-        let term = self.w.s.free(name);
-        self.w.s.refer(RefKind::Use, term, node, 0);
-    }
-
-    fn path(&mut self, node: Node<'_>) {
-        if self.spoken == Some(node.id()) {
-            return;
-        }
-        let is_type = self.w.kind(node) == K::ScopedType;
-        let term = if is_type { self.type_name(node) } else { self.term(node) };
-        let kind = if is_type { RefKind::Type } else { RefKind::Use };
-        if let Some(at) = self.w.field(node, F::Name) {
-            self.w.s.refer(kind, term, at, 0);
-        }
-    }
-
-    fn last_name<'t>(&self, node: Node<'t>) -> Node<'t> {
-        match self.w.kind(node) {
-            K::GenericType | K::GenericTypeTurbo => {
-                self.w.field(node, F::Type).map_or(node, |it| self.last_name(it))
-            }
-            K::Scoped | K::ScopedType => self.w.field(node, F::Name).unwrap_or(node),
-            _ => node,
-        }
-    }
-
-    fn attribute(&mut self, node: Node<'_>) {
-        let text = self.w.text(node);
-        let inner = text.trim_start_matches("#[").trim_end_matches(']');
-        self.is_test |= inner == "test"
-            || inner.ends_with("::test")
-            || inner.contains("cfg(test")
-            || inner.starts_with("test(");
-        if let Some(path) =
-            inner.strip_prefix("path").and_then(|it| it.trim_start().strip_prefix('='))
-        {
-            self.path = Some(unquoted(path.trim()));
-        }
-    }
-
-    /// What is known of an item before it is looked into; attributes are used up.
-    fn flags(&mut self, node: Node<'_>) -> Flags {
-        let grammar = self.w.grammar;
-        let is_public = node.named_child(0).is_some_and(|it| grammar.kind(it) == K::Visibility);
-        let is_test = std::mem::take(&mut self.is_test);
-        Flags::default().when(is_public, Flags::EXPORTED).when(is_test, Flags::TEST)
-    }
-
-    fn call(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let mut callee = self.w.field(node, F::Function);
-        if let Some(it) = callee.filter(|it| self.w.kind(*it) == K::GenericFunction) {
-            callee = self.w.field(it, F::Function);
-        }
-        let Some(callee) = callee else { return self.inside(cursor) };
-        let at = match self.w.kind(callee) {
-            K::Identifier => Some(callee),
-            K::Scoped => self.w.field(callee, F::Name),
-            K::FieldExpression => self.w.field(callee, F::Field),
-            _ => None,
-        };
-        let arguments = self.w.field(node, F::Arguments);
-        if let Some(at) = at {
-            let is_comment = |it| matches!(it, K::LineComment | K::BlockComment);
-            let n_args = self.w.n_args(arguments, is_comment, |_| false);
-            let term = self.term(callee);
-            self.w.s.refer(RefKind::Call, term, at, n_args);
-            self.spoken = Some(callee.id());
-            if self.w.kind(callee) == K::FieldExpression && WITH_ELEMENT.contains(&self.w.text(at))
-            {
-                self.give_context(callee, arguments);
+    /// Joins each `impl Trait for Type` with its type, which may be defined further down.
+    fn finish_walk(walker: &mut RustWalker<'_, '_>) {
+        for (name, trait_term) in std::mem::take(&mut walker.state.trait_impls) {
+            let mut defs = walker.builder.defs.iter();
+            // A type of another file gets no base here: facts refer to their own file only.
+            if let Some(def) = defs.position(|it| it.name == name && it.kind.is_type()) {
+                walker.builder.add_base(
+                    DefId::from_index(def),
+                    trait_term,
+                    BaseRelation::Implements,
+                );
             }
         }
-        self.inside(cursor);
     }
 
-    fn give_context(&mut self, callee: Node<'_>, arguments: Option<Node<'_>>) {
-        let of = self.w.field(callee, F::Value);
-        let grammar = self.w.grammar;
-        let closure = arguments
-            .and_then(|it| children(it).filter(|it| grammar.kind(*it) == K::Closure).last());
-        if let (Some(of), Some(closure)) = (of, closure) {
-            let of = self.term(of);
-            let element = self.w.s.term(Term::Element(of));
-            self.contexts.insert(closure.id(), element);
-        }
+    fn expression_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::expression_shape(kind)
     }
 
-    fn module(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(name) = self.w.field(node, F::Name) else { return };
-        let word = self.w.s.word_of(name);
-        let flags = self.flags(node);
-        let path = self.path.take();
-        if self.w.field(node, F::Body).is_none() {
-            let text = self.w.text(name);
-            let module = if let Some(path) = path {
-                format!("path:{path}")
-            } else {
-                // What is declared inside another module lies in a folder of that name.
-                let names = self.inline.iter().map(String::as_str).chain([text]);
-                format!("mod:{}", names.collect::<Vec<_>>().join("/"))
-            };
-            let module = self.w.s.word(&module);
-            self.add_import(
-                ImportKind::Child,
-                module,
-                word,
-                word,
-                flags.has(Flags::EXPORTED),
-                node,
-            );
-            return;
-        }
-        let def = self.w.s.define(DefKind::Module, word, name, node, flags);
-        self.w.s.bind(word, Bound::Def(def));
-        self.w.s.set_body(def, self.w.field(node, F::Body));
-        self.w.s.open(def);
-        self.w.s.enter(ScopeKind::Module(def));
-        self.inline.push(self.w.text(name).to_owned());
-        self.inside(cursor);
-        self.inline.pop();
-        self.w.s.leave();
-        self.w.s.close();
+    fn type_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::type_shape(kind)
     }
 
-    fn add_import(
-        &mut self,
-        kind: ImportKind,
-        module: Word,
-        item: Word,
-        local: Word,
-        public: bool,
-        node: Node<'_>,
-    ) {
-        let import = index(self.w.s.imports.len());
-        let line = index(node.start_position().row);
-        let within = self.w.s.around();
-        self.w.s.imports.push(Import { kind, module, item, local, within, public, line });
-        if kind != ImportKind::Star {
-            self.w.s.bind(local, Bound::Import(import));
-        }
+    fn type_name(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_name(walker, node)
     }
 
-    fn function(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(name) = self.w.field(node, F::Name) else { return self.inside(cursor) };
-        let word = self.w.s.word_of(name);
-        let body = self.w.field(node, F::Body);
-        let flags = self.flags(node).when(body.is_none(), Flags::ABSTRACT);
-        let is_nested = self.w.s.is_inside_function();
-        let owner = self.owners.last().copied().filter(|_| !is_nested);
-        let kind = if owner.is_some() { DefKind::Method } else { DefKind::Function };
-        let def = self.w.s.define(kind, word, name, node, flags);
-        let class = self.w.s.class();
-        match owner {
-            // A trait's methods stand inside it; those of an `impl` belong to its type.
-            Some((of, _)) if class.is_none() => self.w.s.def(def).owner = Some(of),
-            None => self.w.s.bind(word, Bound::Def(def)),
-            Some(_) => {}
-        }
-        self.w.s.open(def);
-        self.w.s.enter_function();
-        self.generics(node);
-        let takes = self.parameters(node);
-        let declared = self.w.field(node, F::ReturnType).map(|it| self.type_term(it));
-        self.w.s.set_body(def, body);
-        let last = body.and_then(|it| children(it).last());
-        let last = last.filter(|it| {
-            !matches!(self.w.kind(*it), K::Expression | K::Let | K::LineComment | K::BlockComment)
-        });
-        if let Some(last) = last {
-            let term = self.term(last);
-            self.w.s.add_return(term);
-        }
-        self.inside(cursor);
-        let made = self.w.s.leave_function();
-        self.w.s.close();
-        let some = |it: Option<TermId>| it.filter(|it| *it != Sketch::UNKNOWN);
-        let it = self.w.s.def(def);
-        (it.takes, it.declared) = (takes, some(declared));
-        it.made = some(Some(made)).filter(|_| declared.is_some_and(|it| it == Sketch::UNKNOWN));
+    fn type_term(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_within(walker, node, MAX_TERM_DEPTH / 2)
     }
+}
 
-    fn generics(&mut self, node: Node<'_>) -> (u32, u32) {
-        let start = index(self.w.s.locals.len());
-        let grammar = self.w.grammar;
-        let list = self.w.field(node, F::TypeParameters);
-        let parameters: Vec<Node<'_>> = list
-            .into_iter()
-            .flat_map(children)
-            .filter(|it| grammar.kind(*it) == K::TypeParameter)
-            .collect();
-        for it in &parameters {
-            let local = self.w.s.local(None, None);
-            if let Some(name) = self.w.field(*it, F::Name) {
-                let word = self.w.s.word_of(name);
-                self.w.s.bind(word, Bound::Type(local));
-            }
-        }
-        let end = index(self.w.s.locals.len());
-        for (i, it) in parameters.iter().enumerate() {
-            let bound = self.w.field(*it, F::Bounds).and_then(|it| it.named_child(0));
-            let bound = bound.map(|it| self.type_term(it)).filter(|it| *it != Sketch::UNKNOWN);
-            self.w.s.locals[start as usize + i].declared = bound;
-        }
-        (start, end)
-    }
+/// Visits a block. Every `let` in it opens a scope, and all of them end here.
+fn visit_scoped_block(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
+    let outer = walker.builder.scopes.current();
+    walker.builder.scopes.enter(ScopeKind::Block);
+    walker.visit_children(cursor);
+    walker.builder.scopes.return_to(outer);
+}
 
-    fn parameters(&mut self, node: Node<'_>) -> (u8, u8) {
-        let mut n = 0_u8;
-        for it in self.w.field(node, F::Parameters).into_iter().flat_map(children) {
-            match self.w.kind(it) {
-                K::SelfParameter => {
-                    if let Some((_, value)) = self.owners.last().copied() {
-                        let word = self.w.s.word("self");
-                        self.w.s.bind_local(word, Some(value), None);
-                    }
-                }
-                K::Parameter => {
-                    n = n.saturating_add(1);
-                    let declared =
-                        self.w.field(it, F::Type).map_or(Sketch::UNKNOWN, |it| self.type_term(it));
-                    if let Some(pattern) = self.w.field(it, F::Pattern) {
-                        self.bind_pattern(pattern, declared, 8);
-                    }
-                }
-                _ => {}
-            }
-        }
-        // A method may be called by its path, with the object as an argument.
-        (n, n.saturating_add(1))
+/// Records `a::b` as one reference to `b`.
+fn add_path_reference(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    if walker.is_handled(node) {
+        return;
     }
+    let is_type = walker.kind(node) == NodeKind::ScopedType;
+    let (term, kind) = if is_type {
+        (type_name(walker, node), RefKind::Type)
+    } else {
+        (expression_term(walker, node), RefKind::Use)
+    };
+    if let Some(name) = walker.field(node, Field::Name) {
+        walker.builder.add_reference(kind, term, name, 0);
+    }
+}
 
-    fn closure(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let context = self.contexts.remove(&node.id());
-        self.w.s.enter_function();
-        for (i, it) in self.w.field(node, F::Parameters).into_iter().flat_map(children).enumerate()
-        {
-            if self.w.kind(it) == K::Parameter {
-                let declared =
-                    self.w.field(it, F::Type).map_or(Sketch::UNKNOWN, |it| self.type_term(it));
-                if let Some(pattern) = self.w.field(it, F::Pattern) {
-                    self.bind_pattern(pattern, declared, 8);
-                }
-            } else {
-                self.bind_pattern(it, context.filter(|_| i == 0).unwrap_or(Sketch::UNKNOWN), 8);
-            }
+/// The node of the simple name at the end of a path or type.
+fn last_name_node<'t>(walker: &RustWalker<'_, '_>, node: Node<'t>) -> Node<'t> {
+    match walker.kind(node) {
+        NodeKind::GenericType | NodeKind::GenericTypeTurbo => {
+            walker.field(node, Field::Type).map_or(node, |it| last_name_node(walker, it))
         }
-        self.inside(cursor);
-        self.w.s.leave_function();
+        NodeKind::Scoped | NodeKind::ScopedType => walker.field(node, Field::Name).unwrap_or(node),
+        _ => node,
     }
+}
+
+/// Remembers the test marker or module path in an attribute for the item that follows.
+fn read_attribute(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    let attribute = walker.text(node).trim_start_matches("#[").trim_end_matches(']');
+    // Attributes accumulate until an item takes them: `#[tokio::test]` may be followed by others.
+    walker.state.is_test_item |= attribute == "test"
+        || attribute.ends_with("::test")
+        || attribute.contains("cfg(test")
+        || attribute.starts_with("test(");
+    let path = attribute.strip_prefix("path").and_then(|it| it.trim_start().strip_prefix('='));
+    if let Some(path) = path {
+        walker.state.module_file = Some(strip_quotes(path.trim()));
+    }
+}
+
+/// Flags of an item. The attributes before it are used up.
+fn take_item_flags(walker: &mut RustWalker<'_, '_>, node: Node<'_>) -> DefFlags {
+    let is_test = std::mem::take(&mut walker.state.is_test_item);
+    DefFlags::default()
+        .when(is_public(walker, node), DefFlags::EXPORTED)
+        .when(is_test, DefFlags::TEST)
+}
+
+fn is_public(walker: &RustWalker<'_, '_>, item: Node<'_>) -> bool {
+    item.named_child(0).is_some_and(|it| walker.kind(it) == NodeKind::Visibility)
+}
+
+fn visit_call(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    let mut callee = walker.field(node, Field::Function);
+    // `f::<T>(…)` calls `f`.
+    if let Some(generic) = callee.filter(|it| walker.kind(*it) == NodeKind::GenericFunction) {
+        callee = walker.field(generic, Field::Function);
+    }
+    let Some(callee) = callee else { return walker.visit_children(cursor) };
+    let name = match walker.kind(callee) {
+        NodeKind::Identifier => Some(callee),
+        NodeKind::Scoped => walker.field(callee, Field::Name),
+        NodeKind::FieldExpression => walker.field(callee, Field::Member),
+        _ => None,
+    };
+    if let Some(name) = name {
+        let arguments = walker.field(node, Field::Arguments);
+        let is_comment = |it| matches!(it, NodeKind::LineComment | NodeKind::BlockComment);
+        let n_args = walker.count_arguments(arguments, is_comment, |_| false);
+        let term = expression_term(walker, callee);
+        walker.builder.add_reference(RefKind::Call, term, name, n_args);
+        walker.mark_handled(callee);
+        // `Iterator::map(xs, f)` is not followed: the object is an argument there.
+        let is_method = walker.kind(callee) == NodeKind::FieldExpression;
+        if is_method && ELEMENT_CALLBACK_METHODS.contains(&walker.text(name)) {
+            record_closure_argument(walker, callee, arguments);
+        }
+    }
+    walker.visit_children(cursor);
+}
+
+/// Remembers, for `xs.map(|x| …)`, that `x` is an element of `xs`.
+fn record_closure_argument(
+    walker: &mut RustWalker<'_, '_>,
+    callee: Node<'_>,
+    arguments: Option<Node<'_>>,
+) {
+    let container = walker.field(callee, Field::Value);
+    // The last closure: `map_or` takes a default before it.
+    let closure = arguments.and_then(|it| walker.children_of_kind(it, NodeKind::Closure).last());
+    if let (Some(container), Some(closure)) = (container, closure) {
+        let container = expression_term(walker, container);
+        let element = walker.builder.terms.add(Term::ElementOf(container));
+        walker.state.closure_arguments.insert(closure.id(), element);
+    }
+}
+
+/// `Type { … }` creates a value of `Type`.
+fn visit_struct_expression(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    if let Some(type_node) = walker.field(node, Field::Name) {
+        let term = type_name(walker, type_node);
+        let name = last_name_node(walker, type_node);
+        walker.builder.add_reference(RefKind::New, term, name, ANY_ARG_COUNT);
+    }
+    walker.visit_children(cursor);
 }

@@ -1,16 +1,18 @@
-//! What languages bring along, as far as it passes our own types on: containers, promises.
+//! Built-in types, as far as they pass values of the project on: containers, promises, wrappers.
 //!
-//! Only what leads from one value of the repository to another stands here; everything else a
-//! built-in type can do is foreign.
+//! The tables list only what leads from one value of the project to another. Every other member of
+//! a built-in type is external.
 
 use std::rc::Rc;
 
-use super::{Here, Resolver, Value};
-use crate::world::{FileId, LIST, Name};
+use super::eval::eval_value;
+use super::{AbstractValue, EvalContext, Resolver};
+use crate::file_index::{LIST_NAME, NameId};
+use crate::ids::FileId;
 
-/// Which type argument of a container is what it holds.
+/// Containers with the position of the type argument that is their element type.
 #[rustfmt::skip]
-const ELEMENTS: &[(&str, usize)] = &[
+const CONTAINER_ELEMENT_ARGS: &[(&str, usize)] = &[
     ("Array", 0), ("ReadonlyArray", 0), ("Set", 0), ("ReadonlySet", 0), ("Iterable", 0), ("IterableIterator", 0),
     ("AsyncIterable", 0), ("Iterator", 0), ("Generator", 0),
     ("list", 0), ("List", 0), ("Sequence", 0), ("set", 0), ("frozenset", 0), ("tuple", 0), ("Tuple", 0), ("Collection", 0),
@@ -19,16 +21,16 @@ const ELEMENTS: &[(&str, usize)] = &[
     ("vector", 0), ("deque", 0), ("array", 0), ("initializer_list", 0), ("unordered_set", 0), ("multiset", 0), ("span", 0),
 ];
 
-/// Properties whose type is a type argument.
+/// Properties whose type is a type argument: owner, property, position of the argument.
 #[rustfmt::skip]
-const MEMBERS: &[(&str, &str, usize)] = &[
+const PROPERTY_TYPE_ARGS: &[(&str, &str, usize)] = &[
     ("Component", "props", 0), ("Component", "state", 1), ("PureComponent", "props", 0), ("PureComponent", "state", 1),
     ("RefObject", "current", 0), ("MutableRefObject", "current", 0),
 ];
 
-/// Methods that give what a container holds, by the number of the type argument.
+/// Methods whose result is a type argument: owner, method, position of the argument.
 #[rustfmt::skip]
-const GIVES: &[(&str, &str, usize)] = &[
+const METHOD_RESULT_ARGS: &[(&str, &str, usize)] = &[
     ("Array", "find", 0), ("Array", "findLast", 0), ("Array", "at", 0), ("Array", "pop", 0), ("Array", "shift", 0),
     ("ReadonlyArray", "find", 0), ("ReadonlyArray", "at", 0), ("ReadonlyArray", "findLast", 0),
     ("Map", "get", 1), ("WeakMap", "get", 1), ("ReadonlyMap", "get", 1),
@@ -42,137 +44,146 @@ const GIVES: &[(&str, &str, usize)] = &[
     ("list", "front", 0), ("list", "back", 0), ("map", "at", 1), ("unordered_map", "at", 1),
 ];
 
-/// Methods that give a container of the same.
-const KEEPS: &[&str] = &[
-    "filter",
-    "slice",
-    "concat",
-    "reverse",
-    "sort",
-    "toSorted",
-    "toReversed",
-    "splice",
-    "iter",
-    "iter_mut",
-    "into_iter",
-    "as_ref",
-    "as_mut",
-    "clone",
-    "cloned",
-    "to_vec",
-    "stream",
-    "copy",
-    "skip",
-    "take",
-    "rev",
+/// Methods that return a container of the same type.
+#[rustfmt::skip]
+const CONTAINER_PRESERVING_METHODS: &[&str] = &[
+    "filter", "slice", "concat", "reverse", "sort", "toSorted", "toReversed", "splice", "iter",
+    "iter_mut", "into_iter", "as_ref", "as_mut", "clone", "cloned", "to_vec", "stream", "copy",
+    "skip", "take", "rev",
 ];
 
-/// Wrappers that are as good as what they hold.
+/// Generic types that behave like their first argument.
 #[rustfmt::skip]
-const TRANSPARENT: &[&str] = &[
+const TRANSPARENT_WRAPPERS: &[&str] = &[
     "Readonly", "Partial", "Required", "NonNullable", "Omit", "Pick", "Awaited", "Mutable",
     "Box", "Rc", "Arc", "RefCell", "Cell", "Mutex", "RwLock", "Pin", "Cow", "MutexGuard", "RefMut", "Ref",
 ];
 
-const PROMISES: &[&str] =
+/// Types whose last argument is the result of `await`.
+const PROMISE_TYPES: &[&str] =
     &["Promise", "PromiseLike", "Awaitable", "Coroutine", "Future", "CompletableFuture"];
 
-/// What C++ looks through with an arrow or a star.
-const POINTERS: &[&str] = &["unique_ptr", "shared_ptr", "optional", "atomic"];
+/// C++ types that `*` and `->` look through.
+const CPP_POINTER_TYPES: &[&str] = &["unique_ptr", "shared_ptr", "optional", "atomic"];
 
-impl Resolver<'_> {
-    fn row(&self, table: &[(&str, &str, usize)], of: Name, name: Name) -> Option<usize> {
-        let (of, name) = (self.text(of), self.text(name));
-        table.iter().find(|it| it.0 == of && it.1 == name).map(|it| it.2)
-    }
+/// The argument position of a member in one of the tables above.
+fn find_arg_position(
+    resolver: &Resolver<'_>,
+    table: &[(&str, &str, usize)],
+    owner: NameId,
+    member: NameId,
+) -> Option<usize> {
+    let (owner, member) = (resolver.name_text(owner), resolver.name_text(member));
+    table.iter().find(|it| it.0 == owner && it.1 == member).map(|it| it.2)
+}
 
-    /// Whether an unbound name is a value the language brings along.
-    pub(super) fn is_global(&self, file: FileId, name: Name) -> bool {
-        let ways = self.lens.entry(file).facts.lang.family().ways();
-        ways.has_globals || self.text(name).starts_with(|it: char| it.is_ascii_uppercase())
-    }
+/// A type argument. If it is missing, the value is of an external type.
+fn type_arg(args: &[AbstractValue], position: usize) -> AbstractValue {
+    args.get(position).cloned().unwrap_or(AbstractValue::External)
+}
 
-    pub(super) fn element(&self, of: &Value) -> Value {
-        match of {
-            Value::Builtin(name, args) => {
-                let text = self.text(*name);
-                let row = ELEMENTS.iter().find(|it| it.0 == text);
-                if let Some((_, i)) = row {
-                    return args.get(*i).cloned().unwrap_or(Value::External);
-                }
-                // A mapping or an index into one: its values are what is asked for by a key.
-                match (text, args.len()) {
-                    ("Map" | "ReadonlyMap", 2) => Value::Unknown,
-                    ("Record" | "dict" | "Dict" | "HashMap" | "map", 2) => args[1].clone(),
-                    _ => Value::External,
-                }
+/// Returns whether an unbound name is taken for a global of the language.
+pub(super) fn is_builtin_global(resolver: &Resolver<'_>, file: FileId, name: NameId) -> bool {
+    resolver.family(file).rules().assumes_builtins
+        || resolver.name_text(name).starts_with(|it: char| it.is_ascii_uppercase())
+}
+
+/// An element of a container.
+pub(super) fn element_of(resolver: &Resolver<'_>, container: &AbstractValue) -> AbstractValue {
+    match container {
+        AbstractValue::Builtin(name, args) => {
+            let text = resolver.name_text(*name);
+            if let Some((_, position)) = CONTAINER_ELEMENT_ARGS.iter().find(|it| it.0 == text) {
+                return type_arg(args, *position);
             }
-            Value::Either(parts) => Value::either(parts.iter().map(|it| self.element(it))),
-            Value::Both(parts) => Value::either(parts.iter().map(|it| self.element(it))),
-            Value::Record(file, list, env) => {
-                let here = Here { file: *file, env: env.clone() };
-                let pairs = self.lens.entry(*file).facts.list(*list).chunks_exact(2);
-                Value::either(pairs.map(|it| self.eval(&here, it[1], false)))
+            match (text, args.len()) {
+                // Iterating over a `Map` gives pairs.
+                ("Map" | "ReadonlyMap", 2) => AbstractValue::Unknown,
+                // These are indexed by a key far more often than iterated: the values are meant.
+                ("Record" | "dict" | "Dict" | "HashMap" | "map", 2) => args[1].clone(),
+                _ => AbstractValue::External,
             }
-            Value::External => Value::External,
-            _ => Value::Unknown,
         }
-    }
-
-    pub(super) fn awaited(&self, of: Value) -> Value {
-        match &of {
-            Value::Builtin(name, args) if PROMISES.contains(&self.text(*name)) => {
-                args.last().cloned().unwrap_or(Value::External)
-            }
-            Value::Builtin(name, args) if POINTERS.contains(&self.text(*name)) => {
-                args.first().cloned().unwrap_or(Value::External)
-            }
-            Value::Builtin(name, args) if matches!(self.text(*name), "Result" | "Option") => {
-                args.first().cloned().unwrap_or(Value::External)
-            }
-            Value::Either(parts) => Value::either(parts.iter().map(|it| self.awaited(it.clone()))),
-            _ => of,
+        AbstractValue::AnyOf(parts) | AbstractValue::AllOf(parts) => {
+            AbstractValue::any_of(parts.iter().map(|it| element_of(resolver, it)))
         }
-    }
-
-    /// The value of a property of a built-in object.
-    pub(super) fn builtin_member(&self, of: &Value, name: Name) -> Option<Value> {
-        let Value::Builtin(of, args) = of else { return None };
-        if let Some(i) = self.row(MEMBERS, *of, name) {
-            return Some(args.get(i).cloned().unwrap_or(Value::External));
+        AbstractValue::Record(file, list, env) => {
+            let context = EvalContext { file: *file, type_env: env.clone() };
+            let fields = resolver.view.file(*file).facts.record_fields(*list);
+            AbstractValue::any_of(fields.map(|it| eval_value(resolver, &context, it.1)))
         }
-        // A place of a list.
-        let is_place = self.text(name).bytes().all(|it| it.is_ascii_digit());
-        is_place.then(|| self.element(&Value::Builtin(*of, Rc::clone(args))))
-    }
-
-    /// Whether a generic type is as good as its first argument.
-    pub(super) fn is_transparent(&self, name: Name) -> bool {
-        TRANSPARENT.contains(&self.text(name))
-    }
-
-    /// What calling a method of a built-in object gives.
-    pub(super) fn builtin_call(&self, of: &Value, name: Name) -> Option<Value> {
-        if let Value::Either(parts) = of {
-            let found: Vec<Value> =
-                parts.iter().filter_map(|it| self.builtin_call(it, name)).collect();
-            return (!found.is_empty()).then(|| Value::either(found));
-        }
-        let Value::Builtin(kind, args) = of else { return None };
-        if let Some(i) = self.row(GIVES, *kind, name) {
-            return Some(args.get(i).cloned().unwrap_or(Value::External));
-        }
-        let text = self.text(name);
-        if KEEPS.contains(&text) {
-            return Some(of.clone());
-        }
-        if text == "values" && args.len() == 2 {
-            return Some(list_of(args[1].clone()));
-        }
-        Some(Value::External)
+        AbstractValue::External => AbstractValue::External,
+        _ => AbstractValue::Unknown,
     }
 }
 
-pub(super) fn list_of(of: Value) -> Value {
-    Value::Builtin(LIST, Rc::new([of]))
+/// The value inside a promise, a pointer, or a Rust `Result` or `Option` (after `?`).
+pub(super) fn unwrap_awaited(resolver: &Resolver<'_>, value: AbstractValue) -> AbstractValue {
+    match &value {
+        AbstractValue::Builtin(name, args) => {
+            let text = resolver.name_text(*name);
+            if PROMISE_TYPES.contains(&text) {
+                args.last().cloned().unwrap_or(AbstractValue::External)
+            } else if CPP_POINTER_TYPES.contains(&text) || matches!(text, "Result" | "Option") {
+                type_arg(args, 0)
+            } else {
+                value
+            }
+        }
+        AbstractValue::AnyOf(parts) => {
+            AbstractValue::any_of(parts.iter().map(|it| unwrap_awaited(resolver, it.clone())))
+        }
+        _ => value,
+    }
+}
+
+/// The value of a property of a built-in instance.
+pub(super) fn builtin_property(
+    resolver: &Resolver<'_>,
+    owner: &AbstractValue,
+    name: NameId,
+) -> Option<AbstractValue> {
+    let AbstractValue::Builtin(type_name, args) = owner else { return None };
+    if let Some(position) = find_arg_position(resolver, PROPERTY_TYPE_ARGS, *type_name, name) {
+        return Some(type_arg(args, position));
+    }
+    // A numeric property is a position in a tuple.
+    let is_position = resolver.name_text(name).bytes().all(|it| it.is_ascii_digit());
+    is_position.then(|| element_of(resolver, owner))
+}
+
+/// Returns whether a generic type behaves like its first argument.
+pub(super) fn is_transparent_wrapper(resolver: &Resolver<'_>, name: NameId) -> bool {
+    TRANSPARENT_WRAPPERS.contains(&resolver.name_text(name))
+}
+
+/// The result of calling a method of a built-in instance; `None` for other receivers.
+pub(super) fn call_builtin_method(
+    resolver: &Resolver<'_>,
+    receiver: &AbstractValue,
+    method: NameId,
+) -> Option<AbstractValue> {
+    if let AbstractValue::AnyOf(parts) = receiver {
+        let results = parts.iter().filter_map(|it| call_builtin_method(resolver, it, method));
+        let results: Vec<AbstractValue> = results.collect();
+        return (!results.is_empty()).then(|| AbstractValue::any_of(results));
+    }
+    let AbstractValue::Builtin(type_name, args) = receiver else { return None };
+    if let Some(position) = find_arg_position(resolver, METHOD_RESULT_ARGS, *type_name, method) {
+        return Some(type_arg(args, position));
+    }
+    let text = resolver.name_text(method);
+    if CONTAINER_PRESERVING_METHODS.contains(&text) {
+        return Some(receiver.clone());
+    }
+    // The values of a mapping.
+    if text == "values" && args.len() == 2 {
+        return Some(list_of(args[1].clone()));
+    }
+    Some(AbstractValue::External)
+}
+
+/// A list with such elements.
+pub(super) fn list_of(element: AbstractValue) -> AbstractValue {
+    AbstractValue::Builtin(LIST_NAME, Rc::new([element]))
 }

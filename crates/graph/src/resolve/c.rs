@@ -1,220 +1,234 @@
-//! C and C++: one space for all files, divided by namespaces; headers announce what sources define.
+//! C and C++: one namespace for all files, divided by `namespace` blocks; headers declare what
+//! sources define.
 
-use super::{Found, Here, How, Place, Resolver, Value};
-use crate::facts::{DefKind, Flags};
-use crate::lang::plain::c::{NAMESPACE, SEEN_FROM};
-use crate::world::{DefRef, Entry, FileId, Name, Want};
+use std::cmp::Reverse;
 
-impl Resolver<'_> {
-    /// What an import speaks of: a header by its path, or a namespace.
-    pub(super) fn c_module(&self, entry: &Entry, text: &str) -> Option<Place> {
-        let Some((around, path)) =
-            text.strip_prefix(NAMESPACE).and_then(|it| it.split_once(SEEN_FROM))
-        else {
-            return self.relative_module(entry, text);
+use super::eval::eval_type;
+use super::namespace::{find_in_namespace, resolve_relative_path};
+use super::overload::param_values;
+use super::{
+    AbstractValue, EvalContext, LookupResult, ModuleRef, ResolutionKind, Resolver, resolve_module,
+};
+use crate::facts::{DefFlags, DefId, DefKind};
+use crate::file_index::{DefQuery, DefRef, IndexedFile, NameId};
+use crate::ids::FileId;
+use crate::lang::LanguageFamily;
+use crate::lang::generic::c::{ENCLOSING_SEPARATOR, NAMESPACE_PREFIX};
+
+const GLOBAL_NAMESPACE: &str = LanguageFamily::C.rules().namespace_prefix;
+
+/// The module of an import: a header by its path, or a namespace. For a namespace the extractor
+/// writes the enclosing namespaces and the written path.
+pub(super) fn resolve_c_module(
+    resolver: &Resolver<'_>,
+    indexed: &IndexedFile,
+    text: &str,
+) -> ModuleRef {
+    let namespace =
+        text.strip_prefix(NAMESPACE_PREFIX).and_then(|it| it.split_once(ENCLOSING_SEPARATOR));
+    let Some((enclosing, path)) = namespace else {
+        return resolve_relative_path(resolver, indexed, text);
+    };
+    if path.is_empty() {
+        return ModuleRef::Namespace(GLOBAL_NAMESPACE.into());
+    }
+    // The innermost enclosing namespace that contains one with this name wins.
+    let mut next = Some(enclosing);
+    while let Some(outer) = next {
+        let full = if outer.is_empty() { path.to_owned() } else { [outer, path].join(".") };
+        if is_c_namespace(resolver, &full) {
+            return ModuleRef::Namespace([GLOBAL_NAMESPACE, &full].concat().into());
+        }
+        next = match outer.rsplit_once('.') {
+            Some((outer, _)) => Some(outer),
+            None => (!outer.is_empty()).then_some(""),
         };
-        if path.is_empty() {
-            return Some(Place::Space("c:".into()));
+    }
+    ModuleRef::External
+}
+
+fn is_c_namespace(resolver: &Resolver<'_>, path: &str) -> bool {
+    let (outer, last) = path.rsplit_once('.').unwrap_or(("", path));
+    let Some(last) = resolver.view.index.names.find(last) else { return false };
+    let defs = resolver.view.namespace_defs(&[GLOBAL_NAMESPACE, outer].concat(), last);
+    defs.iter().any(|it| resolver.def(*it).kind == DefKind::Module)
+}
+
+/// The namespace that contains a definition, or that it is itself.
+pub(super) fn c_namespace_of(resolver: &Resolver<'_>, file: FileId, def: Option<DefId>) -> String {
+    let indexed = resolver.view.file(file);
+    let mut segments = Vec::new();
+    let mut next = def;
+    while let Some(def) = next.map(|it| indexed.facts.def(it)) {
+        if def.kind == DefKind::Module {
+            segments.push(resolver.string_text(indexed, def.name));
         }
-        // Seen from inside: the nearest namespace that has one of this name.
-        let mut around = Some(around);
-        while let Some(it) = around {
-            let full = if it.is_empty() { path.to_owned() } else { [it, path].join(".") };
-            if self.is_namespace(&full) {
-                return Some(Place::Space(["c:", &full].concat().into()));
-            }
-            around = match it.rsplit_once('.') {
-                Some((outer, _)) => Some(outer),
-                None => (!it.is_empty()).then_some(""),
-            };
-        }
-        Some(Place::External)
+        next = def.parent;
     }
+    segments.reverse();
+    [GLOBAL_NAMESPACE, &segments.join(".")].concat()
+}
 
-    fn is_namespace(&self, path: &str) -> bool {
-        let (outer, last) = path.rsplit_once('.').unwrap_or(("", path));
-        let Some(last) = self.lens.world.names.get(last) else { return false };
-        self.lens
-            .open(&["c:", outer].concat(), last)
-            .iter()
-            .any(|it| self.kind(*it) == DefKind::Module)
-    }
-
-    fn kind(&self, at: DefRef) -> DefKind {
-        self.lens.entry(at.file).facts.defs[at.def as usize].kind
-    }
-
-    /// The namespace that a definition is or stands in.
-    pub(super) fn c_space(&self, file: FileId, def: Option<u32>) -> String {
-        let entry = self.lens.entry(file);
-        let mut parts = Vec::new();
-        let mut at = def;
-        while let Some(def) = at.map(|it| &entry.facts.defs[it as usize]) {
+/// Looks up an unqualified name: in the enclosing namespaces from the innermost, each followed by
+/// those that it uses.
+pub(super) fn find_c_name(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    parent: Option<DefId>,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(file);
+    let enclosing_module = |mut next: Option<DefId>| {
+        while let Some(id) = next {
+            let def = indexed.facts.def(id);
             if def.kind == DefKind::Module {
-                parts.push(self.word(entry, def.name));
+                return next;
             }
-            at = def.parent;
+            next = def.parent;
         }
-        parts.reverse();
-        ["c:", &parts.join(".")].concat()
+        None
+    };
+    let mut module = enclosing_module(parent);
+    loop {
+        // The own file comes first: a static function or an anonymous namespace is not in the
+        // index.
+        let own = indexed.best_def_named(module, name, query);
+        let own = own.filter(|it| !query.is_call() || indexed.facts.def(*it).accepts(query.n_args));
+        let own = own.map_or(LookupResult::NotFound, |it| {
+            LookupResult::from_def(file, it, ResolutionKind::Scope)
+        });
+        let found = own
+            .or_else(|| {
+                let namespace = c_namespace_of(resolver, file, module);
+                find_in_namespace(resolver, &namespace, name, query, Some(file))
+            })
+            .or_else(|| find_in_using_directives(resolver, file, module, name, query));
+        let Some(id) = module.filter(|_| found.is_not_found()) else { return found };
+        module = enclosing_module(indexed.facts.def(id).parent);
     }
+}
 
-    /// A bare name: of the namespaces around it, from the innermost, and of those they use.
-    pub(super) fn c_name(
-        &self,
-        file: FileId,
-        within: Option<u32>,
-        name: Name,
-        want: Want,
-    ) -> Found {
-        let entry = self.lens.entry(file);
-        let module = |mut at: Option<u32>| {
-            while let Some(it) = at {
-                let def = &entry.facts.defs[it as usize];
-                if def.kind == DefKind::Module {
-                    return at;
-                }
-                at = def.parent;
-            }
-            None
-        };
-        let mut at = module(within);
-        loop {
-            // What is seen in this file only is nowhere else.
-            let own = entry.member(at, name, want);
-            let own = own.map_or(Found::Nothing, |it| Found::def(file, it, How::Scope));
-            let found = match own {
-                Found::Def(it, ..) if !self.takes(it, want) => {
-                    self.in_space(&self.c_space(file, at), name, want, Some(file))
-                }
-                own => {
-                    own.or_else(|| self.in_space(&self.c_space(file, at), name, want, Some(file)))
-                }
-            };
-            let found = found.or_else(|| self.used(file, at, name, want));
-            let Some(it) = at.filter(|_| found.is_nothing()) else { return found };
-            at = module(entry.facts.defs[it as usize].parent);
-        }
-    }
-
-    /// A name of a namespace that is used as a whole.
-    fn used(&self, file: FileId, within: Option<u32>, name: Name, want: Want) -> Found {
-        let entry = self.lens.entry(file);
-        for star in entry.stars(within) {
-            let module = entry.name(entry.facts.imports[star as usize].module);
-            if self.text(module).starts_with(NAMESPACE)
-                && let Some(Place::Space(space)) = self.module(file, module)
-            {
-                let found = self.in_space(&space, name, want, Some(file));
-                if !found.is_nothing() {
-                    return found;
-                }
+/// Looks up a name in the namespaces of `using namespace` directives.
+fn find_in_using_directives(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    module: Option<DefId>,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(file);
+    for import in indexed.star_imports(module) {
+        let path = indexed.name_id(indexed.facts.import(import).module);
+        // An `#include` is a star import, too, but its names are in the shared namespace anyway.
+        if resolver.name_text(path).starts_with(NAMESPACE_PREFIX)
+            && let Some(ModuleRef::Namespace(namespace)) = resolve_module(resolver, file, path)
+        {
+            let found = find_in_namespace(resolver, &namespace, name, query, Some(file));
+            if !found.is_not_found() {
+                return found;
             }
         }
-        Found::Nothing
     }
+    LookupResult::NotFound
+}
 
-    fn takes(&self, at: DefRef, want: Want) -> bool {
-        let takes = self.lens.entry(at.file).facts.defs[at.def as usize].takes;
-        !want.is_called() || (takes.0 <= want.args && want.args <= takes.1)
+/// The definition of a declared function; the declaration itself if the project has none.
+pub(super) fn definition_of_declaration(resolver: &Resolver<'_>, at: DefRef) -> DefRef {
+    let indexed = resolver.view.file(at.file);
+    let def = indexed.facts.def(at.def);
+    let name = indexed.name_id(def.name);
+    let parent = def.parent.map(|it| DefRef { file: at.file, def: it });
+    let is_member = parent.is_some_and(|it| resolver.def(it).kind.is_type());
+    // A member can only be defined out of line; a function also inside a `namespace` block.
+    let mut candidates: Vec<DefRef> = if is_member {
+        Vec::new()
+    } else {
+        resolver.view.namespace_defs(&c_namespace_of(resolver, at.file, def.parent), name)
+    };
+    if let Some(parent) = parent {
+        let owner = indexed.name_id(resolver.def(parent).name);
+        let members = resolver.view.out_of_line_members(owner, name);
+        candidates.extend(members.iter().filter(|it| is_member_of(resolver, **it, parent)));
     }
+    let is_definition = |it: &&DefRef| {
+        let other = resolver.def(**it);
+        !other.flags.has(DefFlags::DECLARATION)
+            && other.kind.is_callable()
+            // Defaults are written in the declaration only, so just the upper bounds agree.
+            && other.arity.1 == def.arity.1
+            && have_compatible_params(resolver, at, **it)
+    };
+    // Platform variants define one function several times: the nearest file is the best guess.
+    let distance = |it: &&DefRef| {
+        let path = resolver.view.file(it.file).path.bytes();
+        Reverse(path.zip(indexed.path.bytes()).take_while(|it| it.0 == it.1).count())
+    };
+    candidates.iter().filter(is_definition).min_by_key(distance).copied().unwrap_or(at)
+}
 
-    /// What a declaration announces, where it is defined; itself where nobody does.
-    pub(super) fn c_defined(&self, at: DefRef) -> DefRef {
-        let entry = self.lens.entry(at.file);
-        let def = &entry.facts.defs[at.def as usize];
-        let name = entry.name(def.name);
-        let parent = def.parent.map(|it| DefRef { file: at.file, def: it });
-        let is_type = parent.is_some_and(|it| self.kind(it).is_type());
-        let mut found: Vec<DefRef> = if is_type {
-            Vec::new()
-        } else {
-            self.lens.open(&self.c_space(at.file, def.parent), name)
-        };
-        if let Some(parent) = parent {
-            let owner = entry.name(entry.facts.defs[parent.def as usize].name);
-            found.extend(
-                self.lens.outside(owner, name).iter().filter(|it| self.is_of(**it, parent)),
-            );
-        }
-        let is_it = |it: &&DefRef| {
-            let other = &self.lens.entry(it.file).facts.defs[it.def as usize];
-            !other.flags.has(Flags::DECLARATION)
-                && other.kind.is_callable()
-                && other.takes.1 == def.takes.1
-                && self.takes_alike(at, **it)
-        };
-        let near = |it: &&DefRef| {
-            let path = self.lens.entry(it.file).path.bytes();
-            std::cmp::Reverse(path.zip(entry.path.bytes()).take_while(|it| it.0 == it.1).count())
-        };
-        found.iter().filter(is_it).min_by_key(near).copied().unwrap_or(at)
-    }
-
-    /// What announces a definition: prototypes in headers, members in the body of their class.
-    pub(super) fn c_announced(&self, at: DefRef) -> Vec<DefRef> {
-        let entry = self.lens.entry(at.file);
-        let def = &entry.facts.defs[at.def as usize];
-        let name = entry.name(def.name);
-        let found: Vec<DefRef> = match def.owner {
-            None if def.parent.is_some_and(|it| entry.facts.defs[it as usize].kind.is_type()) => {
-                Vec::new()
+/// The declarations of a definition: prototypes in headers, members in the body of their class.
+pub(super) fn declarations_of_definition(resolver: &Resolver<'_>, at: DefRef) -> Vec<DefRef> {
+    let indexed = resolver.view.file(at.file);
+    let def = indexed.facts.def(at.def);
+    let name = indexed.name_id(def.name);
+    let in_namespace = |file: FileId, parent: Option<DefId>| {
+        resolver.view.namespace_defs(&c_namespace_of(resolver, file, parent), name)
+    };
+    let candidates: Vec<DefRef> = match def.owner_type {
+        // A member that is defined in the body of its class has no other declaration.
+        None if def.parent.is_some_and(|it| indexed.facts.def(it).kind.is_type()) => Vec::new(),
+        None => in_namespace(at.file, def.parent),
+        Some(owner) => match eval_type(resolver, &EvalContext::of_file(at.file), owner) {
+            AbstractValue::Type(of, _) | AbstractValue::Instance(of, _) => {
+                let named = resolver.view.file(of.file).defs_named(Some(of.def), name);
+                named.map(|def| DefRef { file: of.file, def }).collect()
             }
-            None => self.lens.open(&self.c_space(at.file, def.parent), name),
-            Some(owner) => match self.eval(&Here { file: at.file, env: None }, owner, true) {
-                Value::Type(of, _) | Value::Object(of, _) => {
-                    let named = self.lens.entry(of.file).named(Some(of.def), name);
-                    named.map(|def| DefRef { file: of.file, def }).collect()
-                }
-                Value::Module(Place::Def(of)) => {
-                    self.lens.open(&self.c_space(of.file, Some(of.def)), name)
-                }
-                _ => Vec::new(),
-            },
-        };
-        let is_it = |it: &DefRef| {
-            let other = &self.lens.entry(it.file).facts.defs[it.def as usize];
-            other.flags.has(Flags::DECLARATION)
-                && other.kind.is_callable()
-                && other.takes.1 == def.takes.1
-                && self.takes_alike(*it, at)
-        };
-        found.into_iter().filter(is_it).collect()
-    }
+            AbstractValue::Module(ModuleRef::Inline(of)) => in_namespace(of.file, Some(of.def)),
+            _ => Vec::new(),
+        },
+    };
+    let is_declaration = |it: &DefRef| {
+        let other = resolver.def(*it);
+        other.flags.has(DefFlags::DECLARATION)
+            && other.kind.is_callable()
+            && other.arity.1 == def.arity.1
+            && have_compatible_params(resolver, *it, at)
+    };
+    candidates.into_iter().filter(is_declaration).collect()
+}
 
-    /// The type that a constructor makes objects of.
-    pub(super) fn c_made(&self, at: DefRef) -> DefRef {
-        let def = &self.lens.entry(at.file).facts.defs[at.def as usize];
-        let of = def.owner.map(|it| self.eval(&Here { file: at.file, env: None }, it, true));
-        match (of, def.parent) {
-            (Some(Value::Type(it, _) | Value::Object(it, _)), _) => it,
-            (None, Some(parent)) => DefRef { file: at.file, def: parent },
-            _ => at,
+/// The type that a constructor constructs.
+pub(super) fn constructed_type(resolver: &Resolver<'_>, at: DefRef) -> DefRef {
+    let def = resolver.def(at);
+    let context = EvalContext::of_file(at.file);
+    let owner = def.owner_type.map(|it| eval_type(resolver, &context, it));
+    match (owner, def.parent) {
+        (Some(AbstractValue::Type(it, _) | AbstractValue::Instance(it, _)), _) => it,
+        (None, Some(parent)) => DefRef { file: at.file, def: parent },
+        _ => at,
+    }
+}
+
+/// Returns whether an out-of-line member belongs to this type or namespace.
+fn is_member_of(resolver: &Resolver<'_>, member: DefRef, parent: DefRef) -> bool {
+    let Some(owner) = resolver.def(member).owner_type else { return false };
+    match eval_type(resolver, &EvalContext::of_file(member.file), owner) {
+        AbstractValue::Type(it, _) | AbstractValue::Instance(it, _) => it == parent,
+        // Two blocks of one namespace are different definitions: the names decide.
+        AbstractValue::Module(ModuleRef::Inline(it)) => {
+            resolver.def(parent).kind == DefKind::Module
+                && c_namespace_of(resolver, it.file, Some(it.def))
+                    == c_namespace_of(resolver, parent.file, Some(parent.def))
         }
+        _ => false,
     }
+}
 
-    fn is_of(&self, member: DefRef, parent: DefRef) -> bool {
-        let entry = self.lens.entry(member.file);
-        let Some(owner) = entry.facts.defs[member.def as usize].owner else { return false };
-        match self.eval(&Here { file: member.file, env: None }, owner, true) {
-            Value::Type(it, _) | Value::Object(it, _) => it == parent,
-            Value::Module(Place::Def(it)) => {
-                self.kind(parent) == DefKind::Module
-                    && self.c_space(it.file, Some(it.def))
-                        == self.c_space(parent.file, Some(parent.def))
-            }
-            _ => false,
-        }
-    }
-
-    /// Whether the parameters of two are of the same types, as far as that is known.
-    fn takes_alike(&self, a: DefRef, b: DefRef) -> bool {
-        let (a, b) = (self.param_values(a), self.param_values(b));
-        a.iter().zip(&b).all(|it| {
-            matches!(
-                it,
-                (Value::Unknown | Value::External, _) | (_, Value::Unknown | Value::External)
-            ) || it.0 == it.1
-        })
-    }
+/// Returns whether two functions agree in all parameter types that are known of both.
+fn have_compatible_params(resolver: &Resolver<'_>, a: DefRef, b: DefRef) -> bool {
+    let is_open =
+        |it: &AbstractValue| matches!(it, AbstractValue::Unknown | AbstractValue::External);
+    let (a, b) = (param_values(resolver, a), param_values(resolver, b));
+    a.iter().zip(&b).all(|(a, b)| is_open(a) || is_open(b) || a == b)
 }

@@ -1,61 +1,75 @@
-//! Go's packages: every folder is one, named by its module's path.
+//! Go packages: every folder is one, named by the path of its module and its place in it.
 
-use super::script::{join, parent, within};
-use super::{Found, Place, Resolver};
-use crate::world::{Entry, FileId, Name, Want};
+use super::namespace::find_in_own_namespace;
+use super::paths::{child_path, join_path, parent_folder};
+use super::{LookupResult, ModuleRef, Resolver, find_in_module, resolve_module};
+use crate::file_index::{DefQuery, IndexedFile, NameId};
+use crate::ids::FileId;
 
-impl Resolver<'_> {
-    #[expect(
-        clippy::unnecessary_wraps,
-        reason = "the modules of all languages are asked for alike"
-    )]
-    pub(super) fn go_module(&self, entry: &Entry, path: &str) -> Option<Place> {
-        // The module around comes first: several may claim the same prefix.
-        let mut at = Some(entry.folder());
-        while let Some(folder) = at {
-            if let Some(manifest) = self.lens.file(&within(folder, "go.mod"))
-                && let Some(place) = self.go_folder(manifest, path)
-            {
-                return Some(place);
-            }
-            at = parent(folder);
+/// The package of an import path.
+pub(super) fn resolve_go_module(
+    resolver: &Resolver<'_>,
+    indexed: &IndexedFile,
+    path: &str,
+) -> ModuleRef {
+    // The enclosing module comes first: several modules may claim the same prefix.
+    let mut next = Some(indexed.folder());
+    while let Some(folder) = next {
+        if let Some(manifest) = resolver.view.file_at_path(&child_path(folder, "go.mod"))
+            && let Some(package) = package_in_go_module(resolver, manifest, path)
+        {
+            return package;
         }
-        let mut prefix = Some(path);
-        while let Some(it) = prefix {
-            for manifest in self.lens.packages(it) {
-                if let Some(place) = self.go_folder(manifest, path) {
-                    return Some(place);
+        next = parent_folder(folder);
+    }
+    // Otherwise the module with the longest matching path.
+    let mut prefix = Some(path);
+    while let Some(it) = prefix {
+        for manifest in resolver.view.package_manifests(it) {
+            if let Some(package) = package_in_go_module(resolver, manifest, path) {
+                return package;
+            }
+        }
+        prefix = it.rsplit_once('/').map(|it| it.0);
+    }
+    ModuleRef::External
+}
+
+/// The package of an import path if it belongs to the module of this `go.mod`.
+fn package_in_go_module(
+    resolver: &Resolver<'_>,
+    manifest: FileId,
+    path: &str,
+) -> Option<ModuleRef> {
+    let indexed = resolver.view.file(manifest);
+    if !indexed.path.ends_with("go.mod") {
+        return None;
+    }
+    let module = resolver.string_text(indexed, indexed.facts.namespace?);
+    let rest = path.strip_prefix(module)?;
+    // `a/bc` does not belong to the module `a/b`.
+    let rest = rest.strip_prefix('/').or(rest.is_empty().then_some(""))?;
+    Some(ModuleRef::Namespace(format!("go:{}", join_path(indexed.folder(), rest)?).into()))
+}
+
+/// Looks up an unqualified name: in the own package, then in dot imports.
+pub(super) fn find_go_name(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(file);
+    find_in_own_namespace(resolver, file, name, query).or_else(|| {
+        for import in indexed.star_imports(None) {
+            let path = indexed.name_id(indexed.facts.import(import).module);
+            if let Some(module) = resolve_module(resolver, file, path) {
+                let found = find_in_module(resolver, &module, name, query);
+                if !matches!(found, LookupResult::NotFound | LookupResult::External) {
+                    return found;
                 }
             }
-            prefix = it.rsplit_once('/').map(|it| it.0);
         }
-        Some(Place::External)
-    }
-
-    fn go_folder(&self, manifest: FileId, path: &str) -> Option<Place> {
-        let entry = self.lens.entry(manifest);
-        if !entry.path.ends_with("go.mod") {
-            return None;
-        }
-        let module = self.word(entry, entry.facts.space?);
-        let rest = path.strip_prefix(module)?;
-        let rest = rest.strip_prefix('/').or(rest.is_empty().then_some(""))?;
-        Some(Place::Space(format!("go:{}", join(entry.folder(), rest)?).into()))
-    }
-
-    pub(super) fn go_name(&self, file: FileId, name: Name, want: Want) -> Found {
-        let entry = self.lens.entry(file);
-        self.open_name(file, name, want).or_else(|| {
-            for star in entry.stars(None) {
-                let module = entry.name(entry.facts.imports[star as usize].module);
-                if let Some(place) = self.module(file, module) {
-                    let found = self.module_member(&place, name, want);
-                    if !matches!(found, Found::Nothing | Found::External) {
-                        return found;
-                    }
-                }
-            }
-            Found::Nothing
-        })
-    }
+        LookupResult::NotFound
+    })
 }

@@ -1,36 +1,37 @@
-//! Java's packages, and C#'s and PHP's namespaces, which work alike: open namespaces by their names.
+//! Java packages, and the namespaces of C# and PHP, which work alike: open namespaces by name.
 
-use super::{Found, Place, Resolver};
-use crate::world::{FileId, Name, Want};
+use super::namespace::find_in_namespace;
+use super::{LookupResult, ModuleRef, Resolver, resolve_module};
+use crate::file_index::{DefQuery, NameId};
+use crate::ids::FileId;
 
-impl Resolver<'_> {
-    /// A bare name: of the own package, else of one that was imported whole.
-    pub(super) fn java_name(&self, file: FileId, name: Name, want: Want) -> Found {
-        let entry = self.lens.entry(file);
-        let Some(mut space) = entry.space.as_deref() else { return Found::Nothing };
-        loop {
-            let found = self.in_space(space, name, want, Some(file));
-            // An inner namespace of C# sees the outer ones.
-            if !found.is_nothing() || !space.starts_with("cs:") {
-                if !found.is_nothing() {
-                    return found;
-                }
-                break;
-            }
-            match space.rsplit_once('.') {
-                Some((outer, _)) => space = outer,
-                None => break,
-            }
+/// Looks up an unqualified name: in the own package, then in those imported as a whole.
+pub(super) fn find_java_name(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(file);
+    let Some(own_namespace) = indexed.namespace.as_deref() else { return LookupResult::NotFound };
+    let mut next = Some(own_namespace);
+    while let Some(namespace) = next {
+        let found = find_in_namespace(resolver, namespace, name, query, Some(file));
+        if !found.is_not_found() {
+            return found;
         }
-        for star in entry.stars(None) {
-            let module = entry.name(entry.facts.imports[star as usize].module);
-            if let Some(Place::Space(space)) = self.module(file, module) {
-                let found = self.in_space(&space, name, want, Some(file));
-                if !matches!(found, Found::Nothing | Found::External) {
-                    return found;
-                }
-            }
-        }
-        Found::Nothing
+        // An inner namespace of C# sees the outer ones; a Java package does not.
+        let outer = namespace.rsplit_once('.').filter(|_| namespace.starts_with("cs:"));
+        next = outer.map(|it| it.0);
     }
+    for import in indexed.star_imports(None) {
+        let path = indexed.name_id(indexed.facts.import(import).module);
+        if let Some(ModuleRef::Namespace(namespace)) = resolve_module(resolver, file, path) {
+            let found = find_in_namespace(resolver, &namespace, name, query, Some(file));
+            if !matches!(found, LookupResult::NotFound | LookupResult::External) {
+                return found;
+            }
+        }
+    }
+    LookupResult::NotFound
 }

@@ -1,157 +1,208 @@
-//! Members of values: own, added from outside, inherited.
+//! Member lookup: own members, members defined outside their type, inherited members.
 
-use super::{Env, Found, Here, How, Resolver, Value};
-use crate::facts::Flags;
-use crate::lang::Family;
-use crate::world::{DefRef, Name, Want};
+use super::builtin::builtin_property;
+use super::eval::{base_instances, eval_type, eval_value, instance_of};
+use super::{
+    AbstractValue, EvalContext, LookupResult, ResolutionKind, Resolver, TypeEnv, find_in_module,
+};
+use crate::facts::{DefFlags, DefId, DefKind, ListSpan};
+use crate::file_index::{DefQuery, DefRef, NameId};
+use crate::ids::FileId;
+use crate::lang::LanguageFamily;
 
-/// How far up a line of types is followed.
-const MAX_BASES: u32 = 24;
+/// The length of an inheritance chain after which the lookup stops. Bounds cycles.
+const MAX_BASE_DEPTH: u32 = 24;
 
-impl Resolver<'_> {
-    pub(crate) fn member(&self, of: &Value, name: Name, want: Want, how: How) -> Found {
-        self.step(Found::Nothing, || self.member_within(of, name, want, how, MAX_BASES))
-    }
+/// The member that is looked up.
+#[derive(Clone, Copy)]
+struct MemberQuery {
+    name: NameId,
+    query: DefQuery,
+    /// The evidence to record with a match.
+    resolution: ResolutionKind,
+}
 
-    fn member_within(&self, of: &Value, name: Name, want: Want, how: How, left: u32) -> Found {
-        let Some(left) = left.checked_sub(1) else { return Found::Nothing };
-        match of {
-            Value::Unknown => Found::Nothing,
-            Value::External => Found::External,
-            Value::Module(place) => self.module_member(place, name, want).by(How::Import),
-            Value::Type(def, env) | Value::Object(def, env) => {
-                self.member_of(*def, env, name, want, how, left)
-            }
-            Value::Callable(def, _) => self.added(*def, name, want, how),
-            Value::Builtin(..) => {
-                self.builtin_member(of, name).map_or(Found::External, Found::Value)
-            }
-            Value::Record(file, list, env) => self.record_member(*file, *list, env, name),
-            Value::Function(_) => Found::External,
-            Value::Both(parts) => {
-                let mut res = Found::Nothing;
-                for part in parts.iter() {
-                    match self.member_within(part, name, want, how, left) {
-                        Found::Nothing => {}
-                        Found::External => res = res.or_else(|| Found::External),
-                        found => return found,
-                    }
+/// Looks up a member of a value.
+pub(crate) fn find_member(
+    resolver: &Resolver<'_>,
+    owner: &AbstractValue,
+    name: NameId,
+    query: DefQuery,
+    resolution: ResolutionKind,
+) -> LookupResult {
+    let member = MemberQuery { name, query, resolution };
+    resolver.with_budget(LookupResult::NotFound, || {
+        find_member_bounded(resolver, owner, member, MAX_BASE_DEPTH)
+    })
+}
+
+fn find_member_bounded(
+    resolver: &Resolver<'_>,
+    owner: &AbstractValue,
+    member: MemberQuery,
+    depth_left: u32,
+) -> LookupResult {
+    let Some(depth_left) = depth_left.checked_sub(1) else { return LookupResult::NotFound };
+    let MemberQuery { name, query, .. } = member;
+    match owner {
+        AbstractValue::Unknown => LookupResult::NotFound,
+        AbstractValue::External => LookupResult::External,
+        AbstractValue::Module(module) => {
+            find_in_module(resolver, module, name, query).with_resolution(ResolutionKind::Import)
+        }
+        AbstractValue::Type(def, env) | AbstractValue::Instance(def, env) => {
+            find_member_of_def(resolver, *def, env, member, depth_left)
+        }
+        // JavaScript functions get members by assignment: `Button.displayName = …`.
+        AbstractValue::Callable(def, _) => find_out_of_line_member(resolver, *def, member),
+        AbstractValue::Builtin(..) => builtin_property(resolver, owner, name)
+            .map_or(LookupResult::External, LookupResult::Value),
+        AbstractValue::Record(file, list, env) => {
+            find_record_member(resolver, *file, *list, env, name)
+        }
+        // `bind`, `call` and the like.
+        AbstractValue::Function(_) => LookupResult::External,
+        AbstractValue::AllOf(parts) => {
+            let mut result = LookupResult::NotFound;
+            for part in parts.iter() {
+                match find_member_bounded(resolver, part, member, depth_left) {
+                    LookupResult::NotFound => {}
+                    // A later part may still have the member.
+                    LookupResult::External => result = LookupResult::External,
+                    found => return found,
                 }
-                res
             }
-            Value::Either(parts) => self.common_member(parts, name, want, how, left),
+            result
         }
+        AbstractValue::AnyOf(parts) => find_common_member(resolver, parts, member, depth_left),
     }
+}
 
-    /// A member that all alternatives share; those that are foreign do not count.
-    fn common_member(&self, parts: &[Value], name: Name, want: Want, how: How, left: u32) -> Found {
-        let mut res = Found::Nothing;
-        let mut values = Vec::new();
-        for part in parts {
-            match (self.member_within(part, name, want, how, left), &res) {
-                (Found::Def(def, ..), Found::Def(known, ..)) if def != *known => {
-                    return Found::Nothing;
-                }
-                (found @ Found::Def(..), _) => res = found,
-                (Found::Value(it), _) => values.push(it),
-                (found @ (Found::External | Found::Module(_)), Found::Nothing) => res = found,
-                _ => {}
+/// The member that all alternatives share. Alternatives without it do not count; two different
+/// definitions contradict each other.
+fn find_common_member(
+    resolver: &Resolver<'_>,
+    parts: &[AbstractValue],
+    member: MemberQuery,
+    depth_left: u32,
+) -> LookupResult {
+    let mut result = LookupResult::NotFound;
+    let mut values = Vec::new();
+    for part in parts {
+        match (find_member_bounded(resolver, part, member, depth_left), &result) {
+            (LookupResult::Def(def, ..), LookupResult::Def(known, ..)) if def != *known => {
+                return LookupResult::NotFound;
             }
+            (found @ LookupResult::Def(..), _) => result = found,
+            (LookupResult::Value(it), _) => values.push(it),
+            (
+                found @ (LookupResult::External | LookupResult::Module(_)),
+                LookupResult::NotFound,
+            ) => result = found,
+            _ => {}
         }
-        if matches!(res, Found::Nothing | Found::External) && !values.is_empty() {
-            return Found::Value(Value::either(values));
+    }
+    if matches!(result, LookupResult::NotFound | LookupResult::External) && !values.is_empty() {
+        return LookupResult::Value(AbstractValue::any_of(values));
+    }
+    result
+}
+
+fn find_record_member(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    list: ListSpan,
+    env: &TypeEnv,
+    name: NameId,
+) -> LookupResult {
+    let indexed = resolver.view.file(file);
+    let mut fields = indexed.facts.record_fields(list);
+    let field = fields.find(|it| indexed.name_id(it.0) == name);
+    field.map_or(LookupResult::NotFound, |it| {
+        let context = EvalContext { file, type_env: env.clone() };
+        LookupResult::Value(eval_value(resolver, &context, it.1))
+    })
+}
+
+/// Looks up a member of a type: in its body, outside its body, then in its bases.
+fn find_member_of_def(
+    resolver: &Resolver<'_>,
+    owner: DefRef,
+    env: &TypeEnv,
+    member: MemberQuery,
+    depth_left: u32,
+) -> LookupResult {
+    let indexed = resolver.view.file(owner.file);
+    let family = indexed.facts.lang.family();
+    let query = member.query;
+    // In Rust a field cannot be called by its name; the variant of an enum, a static field, can.
+    let is_eligible = |it: &DefId| {
+        let def = indexed.facts.def(*it);
+        !(query.is_call() && family == LanguageFamily::Rust)
+            || def.kind != DefKind::Field
+            || def.flags.has(DefFlags::STATIC)
+    };
+    let own = indexed.best_def_named(Some(owner.def), member.name, query).filter(is_eligible);
+    // A declaration in the body may be defined outside it, and a call prefers a method to a field.
+    // C++ declarations are replaced at the end instead, after an overload has been selected.
+    let is_replaceable = |it: DefId| {
+        let def = indexed.facts.def(it);
+        (def.flags.has(DefFlags::DECLARATION) && family != LanguageFamily::C)
+            || (query.is_call() && def.kind == DefKind::Field)
+    };
+    let out_of_line = match own {
+        Some(it) if !is_replaceable(it) => LookupResult::NotFound,
+        _ => find_out_of_line_member(resolver, owner, member),
+    };
+    if !out_of_line.is_not_found() {
+        return out_of_line;
+    }
+    if let Some(def) = own {
+        let def = DefRef { file: owner.file, def };
+        return LookupResult::Def(def, env.clone(), member.resolution);
+    }
+    let owner_def = indexed.facts.def(owner.def);
+    if owner_def.kind == DefKind::TypeAlias && owner_def.declared_type.is_some() {
+        let aliased = instance_of(resolver, AbstractValue::Type(owner, env.clone()));
+        return find_member_bounded(resolver, &aliased, member, depth_left);
+    }
+    let bases = base_instances(resolver, owner, env);
+    find_member_bounded(resolver, &bases, member, depth_left)
+}
+
+/// Looks up a member that is defined outside the body of its type.
+fn find_out_of_line_member(
+    resolver: &Resolver<'_>,
+    owner: DefRef,
+    member: MemberQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(owner.file);
+    let owner_name = indexed.name_id(indexed.facts.def(owner.def).name);
+    let query = member.query;
+    let mut best: Option<(DefRef, bool)> = None;
+    for candidate in resolver.view.out_of_line_members(owner_name, member.name) {
+        let def = resolver.def(candidate);
+        let Some(owner_type) = def.owner_type else { continue };
+        // A constructor has the name of its type; it is meant only by a call.
+        if !query.is_call() && def.flags.has(DefFlags::CONSTRUCTOR) {
+            continue;
         }
-        res
-    }
-
-    fn record_member(&self, file: u32, list: crate::facts::List, env: &Env, name: Name) -> Found {
-        let entry = self.lens.entry(file);
-        let pairs = entry.facts.list(list).chunks_exact(2);
-        let pair = pairs.into_iter().find(|it| entry.name(it[0]) == name);
-        pair.map_or(Found::Nothing, |it| {
-            Found::Value(self.eval(&Here { file, env: env.clone() }, it[1], false))
-        })
-    }
-
-    fn member_of(
-        &self,
-        at: DefRef,
-        env: &Env,
-        name: Name,
-        want: Want,
-        how: How,
-        left: u32,
-    ) -> Found {
-        let entry = self.lens.entry(at.file);
-        // A field of Rust is never called by its name; a variant of an enum is.
-        let is_callable = |it: &u32| {
-            let def = &entry.facts.defs[*it as usize];
-            !(want.is_called() && entry.facts.lang == crate::Lang::Rust)
-                || def.kind != crate::DefKind::Field
-                || def.flags.has(Flags::STATIC)
+        // The index compares simple names only: another type may have the same name.
+        let is_owner = match eval_type(resolver, &EvalContext::of_file(candidate.file), owner_type)
+        {
+            AbstractValue::Type(it, _)
+            | AbstractValue::Instance(it, _)
+            | AbstractValue::Callable(it, _) => it == owner,
+            _ => false,
         };
-        let own = entry.member(Some(at.def), name, want).filter(is_callable);
-        // A member that is only announced here may be defined elsewhere, and what is called is a method
-        // before it is a field of the same name.
-        // C is settled at the end, by the one that was chosen among those that are announced.
-        let is_c = entry.facts.lang.family() == Family::C;
-        let may_be_other = |it: u32| {
-            let def = &entry.facts.defs[it as usize];
-            let is_called = want.args != crate::sketch::ANY_NUMBER;
-            (def.flags.has(Flags::DECLARATION) && !is_c)
-                || (is_called && def.kind == crate::DefKind::Field)
-        };
-        let added = match own {
-            Some(it) if !may_be_other(it) => Found::Nothing,
-            _ => self.added(at, name, want, how),
-        };
-        if !added.is_nothing() {
-            return added;
+        if !is_owner {
+            continue;
         }
-        if let Some(def) = own {
-            return Found::Def(DefRef { file: at.file, def }, env.clone(), how);
-        }
-        let def = &entry.facts.defs[at.def as usize];
-        if def.kind == crate::DefKind::TypeAlias && def.declared.is_some() {
-            let of = self.object_of(Value::Type(at, env.clone()));
-            return self.member_within(&of, name, want, how, left);
-        }
-        let bases = self.bases(at, env);
-        match self.member_within(&bases, name, want, how, left) {
-            // A type that builds on something foreign may have any member: nothing is said.
-            Found::External if entry.facts.lang.family() == Family::Script => Found::External,
-            found => found,
+        let is_weak =
+            def.flags.has(DefFlags::DECLARATION) || (query.is_call() && !def.accepts(query.n_args));
+        if best.is_none_or(|it| it.1 && !is_weak) {
+            best = Some((candidate, is_weak));
         }
     }
-
-    /// A member that stands outside its type.
-    fn added(&self, at: DefRef, name: Name, want: Want, how: How) -> Found {
-        let entry = self.lens.entry(at.file);
-        let owner = entry.name(entry.facts.defs[at.def as usize].name);
-        let mut fitting: Option<(DefRef, bool)> = None;
-        for candidate in self.lens.outside(owner, name) {
-            let other = self.lens.entry(candidate.file);
-            let def = &other.facts.defs[candidate.def as usize];
-            let Some(term) = def.owner else { continue };
-            // What makes an object may bear the name of its type, and is none.
-            if !want.is_called() && def.flags.has(Flags::CONSTRUCTOR) {
-                continue;
-            }
-            let here = Here { file: candidate.file, env: None };
-            let is_it = match self.eval(&here, term, true) {
-                Value::Type(it, _) | Value::Object(it, _) | Value::Callable(it, _) => it == at,
-                _ => false,
-            };
-            if !is_it {
-                continue;
-            }
-            let is_weak = def.flags.has(Flags::DECLARATION)
-                || (want.args != crate::sketch::ANY_NUMBER
-                    && !(def.takes.0 <= want.args && want.args <= def.takes.1));
-            if fitting.is_none_or(|it| it.1 && !is_weak) {
-                fitting = Some((candidate, is_weak));
-            }
-        }
-        fitting.map_or(Found::Nothing, |it| Found::Def(it.0, None, how))
-    }
+    best.map_or(LookupResult::NotFound, |it| LookupResult::Def(it.0, None, member.resolution))
 }

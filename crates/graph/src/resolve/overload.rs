@@ -1,328 +1,134 @@
-//! Of several methods with one name, the one that fits what it is given.
+//! Overload selection: of several methods with one name, the one that fits the arguments.
 //!
-//! An argument may be known only in part: then every method that it could be given to stays possible,
-//! and a call that leaves several is said to be undecided rather than bound to one of them.
+//! An argument may be known only in part. Then every method that could take it stays possible, and
+//! the call has several targets instead of a wrong one.
 
-use super::{Found, Here, How, Resolver, Value};
-use crate::facts::{Term, TermId};
-use crate::lang::Family;
-use crate::sketch::ANY_NUMBER;
-use crate::world::{DefRef, FileId, LIST, Want};
+use super::builtin::list_of;
+use super::conversion::{ConversionCost, ConversionStep, conversion_cost};
+use super::eval::{base_instances, eval_value};
+use super::member::find_member;
+use super::{AbstractValue, EvalContext, LookupResult, ResolutionKind, Resolver};
+use crate::facts::{DefId, ListSpan, Reference, Term};
+use crate::facts_builder::ANY_ARG_COUNT;
+use crate::file_index::{DefQuery, DefRef};
+use crate::ids::FileId;
 
-/// Numbers in the order in which one is taken for the next.
-const NUMBERS: &[&str] = &["byte", "short", "int", "long", "float", "double"];
+/// The number of supertypes whose overloads are considered.
+const MAX_INHERITANCE_DEPTH: u32 = 24;
 
-/// Each with the object it is put into where an object is needed.
-#[rustfmt::skip]
-const BOXES: &[(&str, &str)] = &[
-    ("byte", "Byte"), ("short", "Short"), ("int", "Integer"), ("long", "Long"), ("float", "Float"), ("double", "Double"),
-    ("char", "Character"), ("boolean", "Boolean"),
-];
-
-/// Foreign types that nothing builds on, with what they build on themselves beside `Object`.
-#[rustfmt::skip]
-const FINAL: &[(&str, &[&str])] = &[
-    ("String", &["CharSequence", "Comparable", "Serializable"]),
-    ("Class", &["Type", "GenericDeclaration", "AnnotatedElement", "Serializable"]),
-    ("Byte", &["Number", "Comparable", "Serializable"]), ("Short", &["Number", "Comparable", "Serializable"]),
-    ("Integer", &["Number", "Comparable", "Serializable"]), ("Long", &["Number", "Comparable", "Serializable"]),
-    ("Float", &["Number", "Comparable", "Serializable"]), ("Double", &["Number", "Comparable", "Serializable"]),
-    ("Character", &["Comparable", "Serializable"]), ("Boolean", &["Comparable", "Serializable"]),
-    ("StringBuilder", &["CharSequence", "Appendable", "Serializable"]),
-    ("StringBuffer", &["CharSequence", "Appendable", "Serializable"]),
-    ("UUID", &["Comparable", "Serializable"]), ("URI", &["Comparable", "Serializable"]), ("URL", &["Serializable"]),
-    ("Locale", &["Serializable"]), ("Optional", &[]),
-];
-
-/// Foreign types whose name does not end in that of what they build on.
-#[rustfmt::skip]
-const KNOWN: &[(&str, &str)] = &[
-    ("List", "Collection"), ("Set", "Collection"), ("ArrayList", "Collection"), ("HashSet", "Collection"), ("List", "Iterable"),
-    ("Set", "Iterable"), ("Collection", "Iterable"), ("BigDecimal", "Number"), ("BigInteger", "Number"), ("AtomicInteger", "Number"),
-    ("AtomicLong", "Number"), ("Writer", "Appendable"), ("StringWriter", "Appendable"), ("PrintStream", "Appendable"),
-    ("ParameterizedType", "Type"), ("GenericArrayType", "Type"), ("WildcardType", "Type"), ("TypeVariable", "Type"),
-    ("PrintStream", "OutputStream"), ("Method", "Executable"), ("Constructor", "Executable"), ("Field", "Member"),
-];
-
-/// The numbers of C++ and C#, each of which is taken for any other.
-#[rustfmt::skip]
-const C_NUMBERS: &[&str] = &[
-    "int", "unsigned", "long", "short", "bool", "double", "float", "size_t", "unsigned int", "unsigned long", "long long",
-    "unsigned long long", "unsigned char", "uint8_t", "int8_t", "uint16_t", "int16_t", "uint32_t", "int32_t", "uint64_t",
-    "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t",
-    "decimal", "byte", "sbyte", "uint", "ulong", "ushort",
-];
-
-/// What a text is kept in.
-const C_TEXTS: &[&str] = &["char", "string", "string_view"];
-
-/// How badly an argument fits a parameter: first by the kind of step that is needed, then by how far.
-type Cost = (u8, u32);
-
-const SAME: Cost = (0, 0);
-/// An object is made of a plain value, or the other way round.
-const BOXED: u8 = 1;
-/// Several arguments become one list.
-const GATHERED: u8 = 2;
-/// As far as can be seen.
-const POSSIBLE: Cost = (0, 40);
-const NOT_AT_ALL: Cost = (u8::MAX, 0);
-
-/// How far up a line of types is followed.
-const MAX_UP: u32 = 24;
-
-impl Resolver<'_> {
-    /// The method meant by a call that found `first` by name and number of arguments. Several where the
-    /// arguments do not tell.
-    pub(super) fn meant(
-        &self,
-        here: &Here,
-        first: DefRef,
-        args: u8,
-        given: Option<TermId>,
-    ) -> Vec<DefRef> {
-        let facts = &self.lens.entry(here.file).facts;
-        let terms = match given.map(|it| facts.terms[it as usize]) {
-            Some(Term::Both(list)) => facts.list(list),
-            _ => &[],
+/// The targets of a call whose name and number of arguments led to `first`. Several if the
+/// arguments do not decide.
+pub(super) fn select_overloads(
+    resolver: &Resolver<'_>,
+    context: &EvalContext,
+    first: DefRef,
+    call: &Reference,
+) -> Vec<DefRef> {
+    // Evaluated when the first candidate needs them.
+    let mut args: Option<Vec<AbstractValue>> = None;
+    let (mut current, mut best) = (first, (ConversionCost::NO_MATCH, vec![first]));
+    for _ in 0..MAX_INHERITANCE_DEPTH {
+        let indexed = resolver.view.file(current.file);
+        let def = indexed.facts.def(current.def);
+        let name = indexed.name_id(def.name);
+        let is_candidate = |it: &DefId| {
+            let def = indexed.facts.def(*it);
+            def.kind.is_callable() && def.accepts(call.n_args)
         };
-        let mut values: Option<Vec<Value>> = None;
-        let (mut at, mut best) = (first, (NOT_AT_ALL, vec![first]));
-        for _ in 0..MAX_UP {
-            let entry = self.lens.entry(at.file);
-            let def = &entry.facts.defs[at.def as usize];
-            let name = entry.name(def.name);
-            let fits = |it: &u32| {
-                let def = &entry.facts.defs[*it as usize];
-                def.kind.is_callable() && def.takes.0 <= args && args <= def.takes.1
-            };
-            let all: Vec<u32> = entry.named(def.parent, name).filter(fits).collect();
-            let values = values.get_or_insert_with(|| {
-                let unknown = vec![Value::Unknown; usize::from(args).saturating_sub(terms.len())];
-                terms.iter().map(|it| self.eval(here, *it, false)).chain(unknown).collect()
-            });
-            let costs = all.iter().filter_map(|it| {
-                let it = DefRef { file: at.file, def: *it };
-                Some((self.cost(it, values)?, it))
-            });
-            let costs: Vec<(Cost, DefRef)> = costs.collect();
-            let least = costs.iter().map(|it| it.0).min().unwrap_or(NOT_AT_ALL);
-            if least < best.0 {
-                let meant = costs.iter().filter(|it| it.0 == least).map(|it| it.1);
-                best = (least, meant.collect());
-            }
-            if least < POSSIBLE {
-                break;
-            }
-            // None of them surely takes this; what the type builds on may have one that does.
-            let Some(class) = def.parent else { break };
-            let above = self.bases(DefRef { file: at.file, def: class }, &None);
-            match self.member(&above, name, Want { as_type: false, args }, How::Member) {
-                Found::Def(next, ..) => at = next,
-                _ => break,
-            }
+        let args = args.get_or_insert_with(|| eval_args(resolver, context, call));
+        let candidates = indexed.defs_named(def.parent, name).filter(is_candidate);
+        let candidates: Vec<(ConversionCost, DefRef)> = candidates
+            .filter_map(|it| {
+                let candidate = DefRef { file: current.file, def: it };
+                Some((call_cost(resolver, candidate, args)?, candidate))
+            })
+            .collect();
+        let least = candidates.iter().map(|it| it.0).min().unwrap_or(ConversionCost::NO_MATCH);
+        if least < best.0 {
+            let cheapest = candidates.iter().filter(|it| it.0 == least).map(|it| it.1);
+            best = (least, cheapest.collect());
         }
-        best.1
-    }
-
-    /// What it costs to give a method these values; nothing if it does not take them.
-    fn cost(&self, at: DefRef, given: &[Value]) -> Option<Cost> {
-        let entry = self.lens.entry(at.file);
-        let def = &entry.facts.defs[at.def as usize];
-        let Some(Term::Both(list)) = def.params.map(|it| entry.facts.terms[it as usize]) else {
-            return Some(POSSIBLE);
-        };
-        let params = self.values(at.file, entry.facts.list(list));
-        let takes_any = def.takes.1 == ANY_NUMBER;
-        let fixed = if takes_any { params.len().checked_sub(1)? } else { params.len() };
-        // A list may also be given as it is.
-        if takes_any && given.len() == params.len() {
-            let gathered = super::builtin::list_of(params[fixed].clone());
-            let whole = params[..fixed].iter().chain([&gathered]);
-            if let Some(cost) = self.cost_of_all(given.iter().zip(whole)) {
-                return Some(cost);
-            }
+        if least < ConversionCost::UNKNOWN_MATCH {
+            break;
         }
-        let rest = params.get(fixed).into_iter().cycle();
-        let cost = self.cost_of_all(given.iter().zip(params[..fixed].iter().chain(rest)))?;
-        Some(if takes_any { (GATHERED, cost.1) } else { cost })
-    }
-
-    /// What the parameters of a definition are.
-    pub(super) fn param_values(&self, at: DefRef) -> Vec<Value> {
-        let facts = &self.lens.entry(at.file).facts;
-        match facts.defs[at.def as usize].params.map(|it| facts.terms[it as usize]) {
-            Some(Term::Both(list)) => self.values(at.file, facts.list(list)),
-            _ => Vec::new(),
+        // None of them certainly accepts the arguments; an overload in a base may.
+        let Some(class) = def.parent else { break };
+        let bases = base_instances(resolver, DefRef { file: current.file, def: class }, &None);
+        let query = DefQuery::call(call.n_args);
+        match find_member(resolver, &bases, name, query, ResolutionKind::Member) {
+            LookupResult::Def(next, ..) => current = next,
+            _ => break,
         }
     }
+    best.1
+}
 
-    fn values(&self, file: FileId, terms: &[TermId]) -> Vec<Value> {
-        let there = Here { file, env: None };
-        terms.iter().map(|it| self.eval(&there, *it, false)).collect()
-    }
+/// The arguments of a call; unknown ones where the extractor recorded none.
+fn eval_args(
+    resolver: &Resolver<'_>,
+    context: &EvalContext,
+    call: &Reference,
+) -> Vec<AbstractValue> {
+    let facts = &resolver.view.file(context.file).facts;
+    let list = match call.arg_types.map(|it| facts.term(it)) {
+        Some(Term::AllOf(list)) => list,
+        _ => ListSpan::default(),
+    };
+    let terms = facts.term_list(list);
+    let n_missing = usize::from(call.n_args).saturating_sub(terms.len());
+    let missing = vec![AbstractValue::Unknown; n_missing];
+    terms.map(|it| eval_value(resolver, context, it)).chain(missing).collect()
+}
 
-    fn cost_of_all<'v>(
-        &self,
-        mut pairs: impl Iterator<Item = (&'v Value, &'v Value)>,
-    ) -> Option<Cost> {
-        pairs.try_fold(SAME, |acc, (given, param)| {
-            let (step, far) = self.cost_of(given, param)?;
-            Some((acc.0.max(step), acc.1 + far))
-        })
-    }
-
-    fn cost_of(&self, given: &Value, param: &Value) -> Option<Cost> {
-        if matches!(self.lens.own().facts.lang.family(), Family::C | Family::CSharp) {
-            return Some(self.c_cost_of(given, param));
-        }
-        match (given, param) {
-            (Value::Either(parts), _) => {
-                let costs: Option<Vec<Cost>> =
-                    parts.iter().map(|it| self.cost_of(it, param)).collect();
-                costs?.into_iter().max()
-            }
-            (Value::Object(a, _), Value::Object(b, _)) => {
-                self.steps_up(*a, *b, MAX_UP).map(|it| (0, it))
-            }
-            (Value::Object(a, _), Value::Builtin(b, _)) => self.up_to_foreign(*a, self.text(*b)),
-            // What comes from outside does not build on what is ours.
-            (Value::Builtin(a, _), Value::Object(b, _)) => match self.text(*a) {
-                "null" => Some((0, 1)),
-                "lambda" => {
-                    let kind = self.lens.entry(b.file).facts.defs[b.def as usize].kind;
-                    (kind == crate::DefKind::Interface).then_some((0, 1))
-                }
-                _ => None,
-            },
-            (Value::Builtin(a, of), Value::Builtin(b, to)) if (*a, *b) == (LIST, LIST) => {
-                match (of.first(), to.first()) {
-                    (Some(a), Some(b)) => self.cost_of(a, b).filter(|it| it.0 == 0),
-                    _ => Some(POSSIBLE),
-                }
-            }
-            (Value::Builtin(a, _), Value::Builtin(b, _)) => builtin(self.text(*a), self.text(*b)),
-            _ => Some(POSSIBLE),
+/// The cost of calling a method with these arguments; `None` if it does not accept them.
+fn call_cost(
+    resolver: &Resolver<'_>,
+    method: DefRef,
+    args: &[AbstractValue],
+) -> Option<ConversionCost> {
+    let indexed = resolver.view.file(method.file);
+    let def = indexed.facts.def(method.def);
+    let Some(Term::AllOf(list)) = def.param_types.map(|it| indexed.facts.term(it)) else {
+        return Some(ConversionCost::UNKNOWN_MATCH);
+    };
+    let params = eval_list(resolver, method.file, list);
+    let is_variadic = def.arity.1 == ANY_ARG_COUNT;
+    let n_fixed = if is_variadic { params.len().checked_sub(1)? } else { params.len() };
+    // The variadic parameter also accepts a list as it is.
+    if is_variadic && args.len() == params.len() {
+        let list = list_of(params[n_fixed].clone());
+        let with_list = params[..n_fixed].iter().chain([&list]);
+        if let Some(cost) = total_cost(resolver, args.iter().zip(with_list)) {
+            return Some(cost);
         }
     }
+    // All further arguments go to the variadic parameter.
+    let variadic = params.get(n_fixed).into_iter().cycle();
+    let cost = total_cost(resolver, args.iter().zip(params[..n_fixed].iter().chain(variadic)))?;
+    let step = if is_variadic { ConversionStep::Varargs } else { cost.step };
+    Some(ConversionCost { step, ..cost })
+}
 
-    /// In C++ and C# a constructor or an operator may turn nearly everything into everything else: nothing is
-    /// ruled out, but what needs no such step comes first.
-    fn c_cost_of(&self, given: &Value, param: &Value) -> Cost {
-        const CONVERTED: Cost = (BOXED, 5);
-        match (given, param) {
-            (Value::Object(..) | Value::Builtin(..), Value::Builtin(b, _))
-                if self.text(*b) == "object" =>
-            {
-                (0, 30)
-            }
-            (Value::Object(a, _), Value::Object(b, _)) => {
-                self.steps_up(*a, *b, MAX_UP).map_or(CONVERTED, |it| (0, it))
-            }
-            (Value::Builtin(a, _), Value::Builtin(b, _)) => {
-                let (a, b) = (self.text(*a), self.text(*b));
-                match (C_NUMBERS.contains(&a), C_NUMBERS.contains(&b)) {
-                    _ if a == b => SAME,
-                    (true, true) => (0, 2),
-                    (false, false) if C_TEXTS.contains(&a) && C_TEXTS.contains(&b) => (0, 1),
-                    _ => CONVERTED,
-                }
-            }
-            (Value::Object(..), Value::Builtin(..)) | (Value::Builtin(..), Value::Object(..)) => {
-                CONVERTED
-            }
-            _ => POSSIBLE,
-        }
-    }
-
-    /// How many steps it is from a type up to another.
-    fn steps_up(&self, from: DefRef, to: DefRef, left: u32) -> Option<u32> {
-        if from == to {
-            return Some(0);
-        }
-        let left = left.checked_sub(1)?;
-        let Value::Both(bases) = self.bases(from, &None) else { return None };
-        let ups = bases.iter().filter_map(|it| match it {
-            Value::Object(above, _) => self.steps_up(*above, to, left),
-            _ => None,
-        });
-        ups.min().map(|it| it + 1)
-    }
-
-    fn up_to_foreign(&self, from: DefRef, to: &str) -> Option<Cost> {
-        if to == "Object" {
-            return Some((0, 30));
-        }
-        if is_plain(to) || FINAL.iter().any(|it| it.0 == to) || to == self.text(LIST) {
-            return None;
-        }
-        let Value::Both(bases) = self.bases(from, &None) else { return None };
-        let ups = bases.iter().filter_map(|it| match it {
-            Value::Builtin(above, _) => builtin(self.text(*above), to),
-            Value::Object(above, _) => self.step(None, || self.up_to_foreign(*above, to)),
-            _ => Some(POSSIBLE),
-        });
-        ups.min().map(|it| (it.0, it.1 + 1))
+/// The parameter types of a definition, as instances.
+pub(super) fn param_values(resolver: &Resolver<'_>, at: DefRef) -> Vec<AbstractValue> {
+    let facts = &resolver.view.file(at.file).facts;
+    match facts.def(at.def).param_types.map(|it| facts.term(it)) {
+        Some(Term::AllOf(list)) => eval_list(resolver, at.file, list),
+        _ => Vec::new(),
     }
 }
 
-fn is_plain(name: &str) -> bool {
-    BOXES.iter().any(|it| it.0 == name)
+fn eval_list(resolver: &Resolver<'_>, file: FileId, list: ListSpan) -> Vec<AbstractValue> {
+    let context = EvalContext::of_file(file);
+    let terms = resolver.view.file(file).facts.term_list(list);
+    terms.map(|it| eval_value(resolver, &context, it)).collect()
 }
 
-fn boxed(name: &str) -> Option<&'static str> {
-    BOXES.iter().find(|it| it.0 == name).map(|it| it.1)
-}
-
-/// How a value of one foreign type is taken for another.
-fn builtin(given: &str, param: &str) -> Option<Cost> {
-    if given == param {
-        return Some(SAME);
-    }
-    match (is_plain(given), is_plain(param)) {
-        (true, true) => widened(given, param).map(|it| (0, it)),
-        (true, false) => {
-            let (_, far) = builtin(boxed(given)?, param)?;
-            Some((BOXED, far))
-        }
-        (false, true) => {
-            let plain = BOXES.iter().find(|it| it.1 == given)?.0;
-            let far = if plain == param { 0 } else { widened(plain, param)? };
-            Some((BOXED, far))
-        }
-        (false, false) => object(given, param),
-    }
-}
-
-fn widened(given: &str, param: &str) -> Option<u32> {
-    let place = |it: &str| NUMBERS.iter().position(|number| *number == it);
-    let from = if given == "char" { place("int") } else { place(given) };
-    let (from, to) = (from?, place(param)?);
-    let is_wider = to > from || (given == "char" && to == from);
-    is_wider.then(|| u32::try_from(to - from + 1).unwrap_or(0))
-}
-
-fn object(given: &str, param: &str) -> Option<Cost> {
-    match (given, param) {
-        ("null", "Object") => return Some((0, 5)),
-        ("null", _) => return Some((0, 1)),
-        ("lambda", "Object" | "Array" | "Number") => return None,
-        ("lambda", _) => return (!FINAL.iter().any(|it| it.0 == param)).then_some((0, 1)),
-        (_, "Object") => return Some((0, 30)),
-        ("Object", _) => return None,
-        ("Array", _) | (_, "Array") => return None,
-        _ => {}
-    }
-    if let Some((_, above)) = FINAL.iter().find(|it| it.0 == given) {
-        return above.contains(&param).then_some((0, 2));
-    }
-    if FINAL.iter().any(|it| it.0 == param) {
-        return None;
-    }
-    if given.ends_with(param) || KNOWN.contains(&(given, param)) {
-        return Some((0, 1));
-    }
-    // The other way round it cannot be.
-    let is_above = param.ends_with(given) || KNOWN.contains(&(param, given));
-    (!is_above).then_some(POSSIBLE)
+fn total_cost<'v>(
+    resolver: &Resolver<'_>,
+    mut pairs: impl Iterator<Item = (&'v AbstractValue, &'v AbstractValue)>,
+) -> Option<ConversionCost> {
+    pairs.try_fold(ConversionCost::EXACT_MATCH, |acc, (arg, param)| {
+        Some(acc.plus(conversion_cost(resolver, arg, param)?))
+    })
 }

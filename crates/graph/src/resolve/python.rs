@@ -1,107 +1,132 @@
-//! Python's modules: packages are folders, and what counts is where the search for them begins.
+//! Python modules: packages are folders, found from the roots where a search can begin.
 
-use super::script::{join, parent, within};
-use super::{Found, How, Place, Resolver};
-use crate::world::{Entry, FileId, Name, Want};
+use super::bind::resolve_import;
+use super::paths::{child_path, join_path, parent_folder};
+use super::{LookupResult, ModuleRef, ResolutionKind, Resolver, resolve_module};
+use crate::file_index::{DefQuery, IndexedFile, NameId};
+use crate::ids::FileId;
 
-impl Resolver<'_> {
-    pub(super) fn python_module(&self, entry: &Entry, module: &str) -> Option<Place> {
-        let rest = module.trim_start_matches('.');
-        let path = rest.replace('.', "/");
-        let n_dots = module.len() - rest.len();
-        if n_dots > 0 {
-            let mut folder = entry.folder();
-            for _ in 1..n_dots {
-                folder = parent(folder)?;
-            }
-            let path = join(folder, &path)?;
-            return Some(self.python_path(&path).unwrap_or_else(|| Place::Folder(path.into())));
+/// The module of a dotted path, absolute or relative to the importing file.
+pub(super) fn resolve_python_module(
+    resolver: &Resolver<'_>,
+    indexed: &IndexedFile,
+    module: &str,
+) -> Option<ModuleRef> {
+    let rest = module.trim_start_matches('.');
+    let path = rest.replace('.', "/");
+    let n_dots = module.len() - rest.len();
+    if n_dots > 0 {
+        let mut folder = indexed.folder();
+        // One dot is the own package; each further dot is one level up.
+        for _ in 1..n_dots {
+            folder = parent_folder(folder)?;
         }
-        let top = path.split('/').next().unwrap_or(&path);
-        let mut at = Some(entry.folder());
-        while let Some(folder) = at {
-            at = parent(folder);
-            // A search never begins inside a package.
-            if self.lens.file(&within(folder, "__init__.py")).is_some() {
-                continue;
+        let path = join_path(folder, &path)?;
+        let file = python_file_at(resolver, &path);
+        return Some(file.unwrap_or_else(|| ModuleRef::Folder(path.into())));
+    }
+    let top = path.split('/').next().unwrap_or(&path);
+    let mut next = Some(indexed.folder());
+    while let Some(folder) = next {
+        next = parent_folder(folder);
+        // A folder inside a package is never a search root.
+        if resolver.view.file_at_path(&child_path(folder, "__init__.py")).is_some() {
+            continue;
+        }
+        for root in [folder.to_owned(), child_path(folder, "src"), child_path(folder, "lib")] {
+            if let Some(module) = python_file_at(resolver, &child_path(&root, &path)) {
+                return Some(module);
             }
-            for root in [folder.to_owned(), within(folder, "src"), within(folder, "lib")] {
-                if let Some(it) = self.python_path(&within(&root, &path)) {
-                    return Some(it);
+            // The package is here but has no such module, so no other root is searched.
+            if python_file_at(resolver, &child_path(&root, top)).is_some() {
+                return None;
+            }
+        }
+    }
+    find_package_elsewhere(resolver, top, &path)
+}
+
+/// A module of a package that is in none of the enclosing folders: another part of the project.
+fn find_package_elsewhere(resolver: &Resolver<'_>, top: &str, path: &str) -> Option<ModuleRef> {
+    let mut roots: Vec<&str> = Vec::new();
+    for file in resolver.view.python_packages(top) {
+        let folder = resolver.view.file(file).folder();
+        let Some(root) = parent_folder(folder) else { continue };
+        let is_inside_package =
+            resolver.view.file_at_path(&child_path(root, "__init__.py")).is_some();
+        if !is_inside_package && !roots.contains(&root) {
+            roots.push(root);
+        }
+    }
+    // Of several packages with the name, none is more likely than the others.
+    match roots.as_slice() {
+        [root] => python_file_at(resolver, &child_path(root, path)),
+        _ => Some(ModuleRef::External),
+    }
+}
+
+/// The file of a module: `path.py`, the package `path/__init__.py` or the stub `path.pyi`.
+fn python_file_at(resolver: &Resolver<'_>, path: &str) -> Option<ModuleRef> {
+    let file = resolver.view.file_at_path(&format!("{path}.py"));
+    let file = file.or_else(|| resolver.view.file_at_path(&child_path(path, "__init__.py")));
+    file.or_else(|| resolver.view.file_at_path(&format!("{path}.pyi"))).map(ModuleRef::File)
+}
+
+pub(super) fn find_submodule(resolver: &Resolver<'_>, folder: &str, name: NameId) -> LookupResult {
+    match python_file_at(resolver, &child_path(folder, resolver.name_text(name))) {
+        Some(module) => LookupResult::Module(module),
+        None => LookupResult::NotFound,
+    }
+}
+
+/// Looks up a name in a module from outside it. Imported names count: Python re-exports them.
+pub(super) fn find_in_python_module(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    resolver.with_budget(LookupResult::NotFound, || {
+        let indexed = resolver.view.file(file);
+        if let Some(def) = indexed.best_def_named(None, name, query) {
+            return LookupResult::from_def(file, def, ResolutionKind::Import);
+        }
+        // A later import of the same name replaces an earlier one.
+        let import = indexed.imports_named(None, name).last();
+        let imported = import.map_or(LookupResult::NotFound, |it| {
+            resolve_import(resolver, file, indexed.facts.import(it), query)
+        });
+        imported
+            .or_else(|| {
+                if indexed.path.ends_with("__init__.py") {
+                    find_submodule(resolver, indexed.folder(), name)
+                } else {
+                    LookupResult::NotFound
                 }
-                if self.python_path(&within(&root, top)).is_some() {
-                    return None;
-                }
+            })
+            .or_else(|| find_in_star_imports(resolver, file, name, query))
+    })
+}
+
+/// Looks up a name in the modules that a file imports with `*`.
+pub(super) fn find_in_star_imports(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    let indexed = resolver.view.file(file);
+    for import in indexed.star_imports(None) {
+        let path = indexed.name_id(indexed.facts.import(import).module);
+        let found = match resolve_module(resolver, file, path) {
+            Some(ModuleRef::File(from)) if from != file => {
+                find_in_python_module(resolver, from, name, query)
             }
-        }
-        self.elsewhere(top, &path)
-    }
-
-    /// A package that lies under none of the folders above: another part of the repository.
-    fn elsewhere(&self, top: &str, path: &str) -> Option<Place> {
-        let mut roots: Vec<&str> = Vec::new();
-        for file in self.lens.tops(top) {
-            let folder = self.lens.entry(file).folder();
-            let Some(root) = parent(folder) else { continue };
-            if self.lens.file(&within(root, "__init__.py")).is_none() && !roots.contains(&root) {
-                roots.push(root);
-            }
-        }
-        match roots.as_slice() {
-            [root] => self.python_path(&within(root, path)),
-            _ => Some(Place::External),
+            _ => LookupResult::NotFound,
+        };
+        if !found.is_not_found() {
+            return found.with_resolution(ResolutionKind::Import);
         }
     }
-
-    fn python_path(&self, path: &str) -> Option<Place> {
-        let file = self.lens.file(&format!("{path}.py"));
-        let file = file.or_else(|| self.lens.file(&within(path, "__init__.py")));
-        file.or_else(|| self.lens.file(&format!("{path}.pyi"))).map(Place::File)
-    }
-
-    pub(super) fn python_child(&self, folder: &str, name: Name) -> Found {
-        match self.python_path(&within(folder, self.text(name))) {
-            Some(place) => Found::Module(place),
-            None => Found::Nothing,
-        }
-    }
-
-    /// A name of a module as others see it.
-    pub(super) fn python_member(&self, file: FileId, name: Name, want: Want) -> Found {
-        self.step(Found::Nothing, || {
-            let entry = self.lens.entry(file);
-            if let Some(it) = entry.member(None, name, want) {
-                return Found::def(file, it, How::Import);
-            }
-            let imported = entry.import(None, name).last();
-            let found = imported.map_or(Found::Nothing, |it| {
-                self.imported(file, &entry.facts.imports[it as usize], want)
-            });
-            found
-                .or_else(|| {
-                    if entry.path.ends_with("__init__.py") {
-                        self.python_child(entry.folder(), name)
-                    } else {
-                        Found::Nothing
-                    }
-                })
-                .or_else(|| self.python_name(file, name, want))
-        })
-    }
-
-    /// What star imports bring in.
-    pub(super) fn python_name(&self, file: FileId, name: Name, want: Want) -> Found {
-        let entry = self.lens.entry(file);
-        for star in entry.stars(None) {
-            let module = entry.name(entry.facts.imports[star as usize].module);
-            let found = match self.module(file, module) {
-                Some(Place::File(from)) if from != file => self.python_member(from, name, want),
-                _ => Found::Nothing,
-            };
-            if !found.is_nothing() {
-                return found.by(How::Import);
-            }
-        }
-        Found::Nothing
-    }
+    LookupResult::NotFound
 }

@@ -1,289 +1,353 @@
-//! Rust's modules: a tree of files below each crate's root, and crates by the names of their packages.
+//! Rust modules: a tree of files below each crate root, and crates by the names of their packages.
 
-use super::script::{join, parent, within};
-use super::{Found, How, Place, Resolver, Value};
-use crate::facts::{DefKind, Export, ImportKind};
-use crate::world::{DefRef, Entry, FileId, MACROS, Name, Want};
+use super::bind::resolve_import;
+use super::member::find_member;
+use super::paths::{child_path, join_path, parent_folder};
+use super::{
+    AbstractValue, LookupResult, ModuleRef, ResolutionKind, Resolver, find_in_module,
+    resolve_module,
+};
+use crate::facts::{DefId, DefKind, ExportEntry, ImportKind};
+use crate::file_index::{DefQuery, DefRef, IndexedFile, MACRO_NAMESPACE, NameId};
+use crate::ids::FileId;
 
-impl Resolver<'_> {
-    /// The module of a path as an import writes it, seen from the file's own module.
-    pub(super) fn rust_module(&self, entry: &Entry, path: &str) -> Option<Place> {
-        if let Some(child) = path.strip_prefix("mod:") {
-            return self.rust_child(entry, child).map(Place::File);
-        }
-        if let Some(given) = path.strip_prefix("path:") {
-            return self.lens.file(&join(entry.folder(), given)?).map(Place::File);
-        }
-        let mut parts = path.split("::").filter(|it| !it.is_empty());
-        let first = parts.next().unwrap_or("self");
-        let mut at = self.rust_start(entry.id, first)?;
-        for part in parts {
-            if at == Place::External {
-                return Some(at);
-            }
-            at = self.rust_step(&at, part)?;
-        }
-        Some(at)
+/// The number of parent modules after which the search for the crate root stops.
+const MAX_MODULE_DEPTH: u32 = 32;
+
+/// The module of an import path, relative to the file's own module. The extractor writes `mod:name`
+/// for a child module and `path:file` for one with a `#[path]` attribute.
+pub(super) fn resolve_rust_module(
+    resolver: &Resolver<'_>,
+    indexed: &IndexedFile,
+    path: &str,
+) -> Option<ModuleRef> {
+    if let Some(child) = path.strip_prefix("mod:") {
+        return child_module_file(resolver, indexed, child).map(ModuleRef::File);
     }
-
-    fn rust_start(&self, file: FileId, first: &str) -> Option<Place> {
-        match first {
-            "crate" => Some(Place::File(self.crate_root(file))),
-            "self" => Some(Place::File(file)),
-            "super" => self.rust_parent(file).map(Place::File),
-            _ => {
-                let found = match self.lens.world.names.get(first) {
-                    Some(name) => self.rust_name(file, None, name, Want::TYPE),
-                    None => Found::Nothing,
-                };
-                match found {
-                    Found::Nothing => Some(Place::External),
-                    found => Self::as_place(found),
-                }
-            }
-        }
+    if let Some(path) = path.strip_prefix("path:") {
+        let path = join_path(indexed.folder(), path)?;
+        return resolver.view.file_at_path(&path).map(ModuleRef::File);
     }
-
-    fn rust_step(&self, at: &Place, part: &str) -> Option<Place> {
-        match (part, at) {
-            ("super", Place::File(file)) => self.rust_parent(*file).map(Place::File),
-            ("super", Place::Def(def)) => {
-                let above = self.lens.entry(def.file).facts.defs[def.def as usize].parent;
-                Some(above.map_or(Place::File(def.file), |it| {
-                    Place::Def(DefRef { file: def.file, def: it })
-                }))
-            }
-            ("self", at) => Some(at.clone()),
-            _ => {
-                let name = self.lens.world.names.get(part)?;
-                Self::as_place(self.module_member(at, name, Want::TYPE))
-            }
+    let mut segments = path.split("::").filter(|it| !it.is_empty());
+    let first = segments.next().unwrap_or("self");
+    let mut module = resolve_first_segment(resolver, indexed.id, first)?;
+    for segment in segments {
+        if module == ModuleRef::External {
+            return Some(module);
         }
+        module = resolve_next_segment(resolver, &module, segment)?;
     }
+    Some(module)
+}
 
-    /// Types hold names, too: the variants of an enum.
-    fn as_place(found: Found) -> Option<Place> {
-        match found {
-            Found::Module(place) => Some(place),
-            Found::External => Some(Place::External),
-            Found::Def(def, ..) => Some(Place::Def(def)),
-            Found::Value(Value::Module(place)) => Some(place),
-            _ => None,
-        }
-    }
-
-    /// A bare name: what the module holds, else a crate.
-    pub(super) fn rust_name(
-        &self,
-        file: FileId,
-        within: Option<u32>,
-        name: Name,
-        want: Want,
-    ) -> Found {
-        match self.text(name) {
-            "crate" => return Found::Module(Place::File(self.crate_root(file))),
-            "self" => {
-                return Found::Module(
-                    within.map_or(Place::File(file), |def| Place::Def(DefRef { file, def })),
-                );
-            }
-            "super" => {
-                let above = match within {
-                    Some(def) => self.rust_step(&Place::Def(DefRef { file, def }), "super"),
-                    None => self.rust_parent(file).map(Place::File),
-                };
-                return above.map_or(Found::Nothing, Found::Module);
-            }
-            _ => {}
-        }
-        self.rust_member(file, within, name, want).or_else(|| self.crate_named(file, name))
-    }
-
-    pub(super) fn rust_member(
-        &self,
-        file: FileId,
-        within: Option<u32>,
-        name: Name,
-        want: Want,
-    ) -> Found {
-        self.step(Found::Nothing, || {
-            let entry = self.lens.entry(file);
-            if let Some(it) = entry.member(within, name, want) {
-                return Found::def(file, it, How::Import);
-            }
-            if let Some(def) = within
-                && entry.facts.defs[def as usize].kind.is_type()
-            {
-                let of = Value::Type(DefRef { file, def }, None);
-                return self.member(&of, name, want, How::Member);
-            }
-            let mut module = Found::Nothing;
-            for import in entry.import(within, name) {
-                let found = self.imported(file, &entry.facts.imports[import as usize], want);
-                match found {
-                    Found::Nothing => {}
-                    // A function may bear the name of the module it comes from.
-                    Found::Module(_) if want.is_called() => module = module.or_else(|| found),
-                    found => return found,
-                }
-            }
-            if !module.is_nothing() {
-                return module;
-            }
-            for star in entry.stars(within) {
-                let module = entry.name(entry.facts.imports[star as usize].module);
-                let found = match self.module(file, module) {
-                    Some(place)
-                        if place != Place::External && place != Place::File(file)
-                            || within.is_some() =>
-                    {
-                        self.module_member(&place, name, want)
-                    }
-                    _ => Found::Nothing,
-                };
-                if !matches!(found, Found::Nothing | Found::External) {
-                    return found;
-                }
-            }
-            if want == Want::VALUE { self.rust_macro(file, name) } else { Found::Nothing }
-        })
-    }
-
-    /// A macro of the crate that a file is in. All of the crate sees it, wherever it stands, and others see
-    /// it at the crate's root if it is exported. Of several files that have one, nobody knows which is meant.
-    fn rust_macro(&self, file: FileId, name: Name) -> Found {
-        let found = self.lens.open(MACROS, name);
-        if found.is_empty() {
-            return Found::Nothing;
-        }
-        let root = self.crate_root(file);
-        let mut own = found.into_iter().filter(|it| self.crate_root(it.file) == root);
-        match (own.next(), own.next()) {
-            (Some(first), other) if other.is_none_or(|it| it.file == first.file) => {
-                Found::def(first.file, first.def, How::Import)
-            }
-            _ => Found::Nothing,
-        }
-    }
-
-    /// A method that a type has not itself: the only trait that the file imports and that has it, as
-    /// extensions are implemented for whatever implements something else.
-    pub(super) fn rust_extension(&self, file: FileId, of: &Value, name: Name, want: Want) -> Found {
-        if !matches!(of, Value::Object(..)) {
-            return Found::Nothing;
-        }
-        let entry = self.lens.entry(file);
-        let mut res: Option<DefRef> = None;
-        for import in entry.facts.imports.iter().filter(|it| it.kind == ImportKind::Named) {
-            if !self.word(entry, import.item).starts_with(char::is_uppercase) {
-                continue;
-            }
-            let Found::Def(at, ..) = self.imported(file, import, Want::TYPE) else { continue };
-            let other = self.lens.entry(at.file);
-            if other.facts.defs[at.def as usize].kind != DefKind::Interface {
-                continue;
-            }
-            let Some(def) = other.member(Some(at.def), name, want) else { continue };
-            let found = DefRef { file: at.file, def };
-            if res.is_some_and(|it| it != found) {
-                return Found::Nothing;
-            }
-            res = Some(found);
-        }
-        res.map_or(Found::Nothing, |it| Found::def(it.file, it.def, How::Type))
-    }
-
-    /// A crate of this repository, under its own name or the one a manifest gives it.
-    fn crate_named(&self, file: FileId, name: Name) -> Found {
-        let text = self.text(name);
-        let mut package = text.to_owned();
-        let mut at = Some(self.lens.entry(file).folder());
-        while let Some(folder) = at {
-            if let Some(manifest) = self.lens.file(&within(folder, "Cargo.toml")) {
-                let entry = self.lens.entry(manifest);
-                let renamed = entry.facts.exports.iter().find_map(|it| match it {
-                    Export::ModuleAs { name, module } if self.word(entry, *name) == text => {
-                        Some(self.word(entry, *module))
-                    }
-                    _ => None,
-                });
-                if let Some(renamed) = renamed {
-                    renamed.clone_into(&mut package);
-                    break;
-                }
-            }
-            at = parent(folder);
-        }
-        for manifest in self.lens.packages(&package) {
-            let entry = self.lens.entry(manifest);
-            if !entry.path.ends_with("Cargo.toml") {
-                continue;
-            }
-            let said = entry.facts.exports.iter().find_map(|it| match it {
-                Export::ModuleAs { name, module } if self.word(entry, *name) == "path" => {
-                    Some(self.word(entry, *module))
-                }
-                _ => None,
-            });
-            let root = join(entry.folder(), said.unwrap_or("src/lib.rs"));
-            if let Some(root) = root.and_then(|it| self.lens.file(&it)) {
-                return Found::Module(Place::File(root));
+fn resolve_first_segment(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    segment: &str,
+) -> Option<ModuleRef> {
+    match segment {
+        "crate" => Some(ModuleRef::File(crate_root(resolver, file))),
+        "self" => Some(ModuleRef::File(file)),
+        "super" => parent_module_file(resolver, file).map(ModuleRef::File),
+        _ => {
+            let found = match resolver.view.index.names.find(segment) {
+                Some(name) => find_rust_name(resolver, file, None, name, DefQuery::ANY_TYPE),
+                None => LookupResult::NotFound,
+            };
+            match found {
+                // A name that the project does not define is an external crate.
+                LookupResult::NotFound => Some(ModuleRef::External),
+                found => as_module_ref(found),
             }
         }
-        Found::Nothing
-    }
-
-    /// The file of a module that `entry` declares.
-    fn rust_child(&self, entry: &Entry, name: &str) -> Option<FileId> {
-        let (folder, stem) = (entry.folder(), stem(&entry.path));
-        let own = within(folder, stem);
-        let is_root = matches!(stem, "lib" | "main" | "mod");
-        let folders = if is_root { vec![folder.to_owned()] } else { vec![own, folder.to_owned()] };
-        folders.iter().find_map(|folder| {
-            let plain = self.lens.file(&within(folder, &format!("{name}.rs")));
-            plain.or_else(|| self.lens.file(&within(folder, &format!("{name}/mod.rs"))))
-        })
-    }
-
-    /// The file whose module holds this one.
-    fn rust_parent(&self, file: FileId) -> Option<FileId> {
-        let entry = self.lens.entry(file);
-        let (folder, name) = match stem(&entry.path) {
-            "lib" | "main" | "build" => return None,
-            "mod" => {
-                let folder = entry.folder();
-                (parent(folder)?, folder.rsplit('/').next()?)
-            }
-            stem => (entry.folder(), stem),
-        };
-        let mut places: Vec<String> =
-            ["lib.rs", "main.rs", "mod.rs"].iter().map(|it| within(folder, it)).collect();
-        if !folder.is_empty() {
-            places.push(format!("{folder}.rs"));
-        }
-        places.iter().filter_map(|it| self.lens.file(it)).find(|it| {
-            let entry = self.lens.entry(*it);
-            entry
-                .facts
-                .imports
-                .iter()
-                .any(|it| it.kind == ImportKind::Child && self.word(entry, it.local) == name)
-        })
-    }
-
-    fn crate_root(&self, file: FileId) -> FileId {
-        let mut at = file;
-        for _ in 0..32 {
-            match self.rust_parent(at) {
-                Some(above) if above != at => at = above,
-                _ => break,
-            }
-        }
-        at
     }
 }
 
-fn stem(path: &str) -> &str {
+fn resolve_next_segment(
+    resolver: &Resolver<'_>,
+    module: &ModuleRef,
+    segment: &str,
+) -> Option<ModuleRef> {
+    match (segment, module) {
+        ("super", ModuleRef::File(file)) => {
+            parent_module_file(resolver, *file).map(ModuleRef::File)
+        }
+        ("super", ModuleRef::Inline(DefRef { file, def })) => {
+            let parent = resolver.def(DefRef { file: *file, def: *def }).parent;
+            Some(inline_or_file(*file, parent))
+        }
+        ("self", module) => Some(module.clone()),
+        _ => {
+            let name = resolver.view.index.names.find(segment)?;
+            as_module_ref(find_in_module(resolver, module, name, DefQuery::ANY_TYPE))
+        }
+    }
+}
+
+/// A module inside a file, or the file itself.
+fn inline_or_file(file: FileId, module: Option<DefId>) -> ModuleRef {
+    module.map_or(ModuleRef::File(file), |def| ModuleRef::Inline(DefRef { file, def }))
+}
+
+/// A lookup result as the start of the next path segment. A type qualifies: it contains its
+/// variants.
+fn as_module_ref(found: LookupResult) -> Option<ModuleRef> {
+    match found {
+        LookupResult::Module(module) => Some(module),
+        LookupResult::External => Some(ModuleRef::External),
+        LookupResult::Def(def, ..) => Some(ModuleRef::Inline(def)),
+        LookupResult::Value(AbstractValue::Module(module)) => Some(module),
+        _ => None,
+    }
+}
+
+/// Looks up an unqualified name: in the module, then among the crates.
+pub(super) fn find_rust_name(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    module: Option<DefId>,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    match resolver.name_text(name) {
+        "crate" => return LookupResult::Module(ModuleRef::File(crate_root(resolver, file))),
+        "self" => return LookupResult::Module(inline_or_file(file, module)),
+        "super" => {
+            let own = inline_or_file(file, module);
+            let parent = resolve_next_segment(resolver, &own, "super");
+            return parent.map_or(LookupResult::NotFound, LookupResult::Module);
+        }
+        _ => {}
+    }
+    find_in_rust_module(resolver, file, module, name, query)
+        .or_else(|| find_crate(resolver, file, name))
+}
+
+/// Looks up a name in a module: its items, then its imports, then glob imports, then macros.
+pub(super) fn find_in_rust_module(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    module: Option<DefId>,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    resolver.with_budget(LookupResult::NotFound, || {
+        let indexed = resolver.view.file(file);
+        if let Some(def) = indexed.best_def_named(module, name, query) {
+            return LookupResult::from_def(file, def, ResolutionKind::Import);
+        }
+        if let Some(def) = module
+            && indexed.facts.def(def).kind.is_type()
+        {
+            let owner = AbstractValue::Type(DefRef { file, def }, None);
+            return find_member(resolver, &owner, name, query, ResolutionKind::Member);
+        }
+        let mut imported_module = LookupResult::NotFound;
+        for import in indexed.imports_named(module, name) {
+            let found = resolve_import(resolver, file, indexed.facts.import(import), query);
+            match found {
+                LookupResult::NotFound => {}
+                // A function may have the name of its module; a call prefers the function.
+                LookupResult::Module(_) if query.is_call() => {
+                    imported_module = imported_module.or_else(|| found);
+                }
+                found => return found,
+            }
+        }
+        if !imported_module.is_not_found() {
+            return imported_module;
+        }
+        let found = find_in_glob_imports(resolver, indexed, module, name, query);
+        // Macros have a namespace of their own and never take part in a call by number of
+        // arguments.
+        if found.is_not_found() && query == DefQuery::ANY_VALUE {
+            return find_crate_macro(resolver, file, name);
+        }
+        found
+    })
+}
+
+fn find_in_glob_imports(
+    resolver: &Resolver<'_>,
+    indexed: &IndexedFile,
+    module: Option<DefId>,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    for import in indexed.star_imports(module) {
+        let path = indexed.name_id(indexed.facts.import(import).module);
+        let Some(target) = resolve_module(resolver, indexed.id, path) else { continue };
+        // The file itself has been searched already, unless the import is inside an inline module:
+        // `use super::*` in a test module.
+        let is_useless = target == ModuleRef::External || target == ModuleRef::File(indexed.id);
+        if is_useless && module.is_none() {
+            continue;
+        }
+        let found = find_in_module(resolver, &target, name, query);
+        if !matches!(found, LookupResult::NotFound | LookupResult::External) {
+            return found;
+        }
+    }
+    LookupResult::NotFound
+}
+
+/// Looks up a macro of the file's crate. A macro is visible in all of the crate, wherever it is
+/// defined, and to other crates at the root. If several files define it, the target is unclear.
+fn find_crate_macro(resolver: &Resolver<'_>, file: FileId, name: NameId) -> LookupResult {
+    let macros = resolver.view.namespace_defs(MACRO_NAMESPACE, name);
+    if macros.is_empty() {
+        return LookupResult::NotFound;
+    }
+    let root = crate_root(resolver, file);
+    let mut own = macros.into_iter().filter(|it| crate_root(resolver, it.file) == root);
+    match (own.next(), own.next()) {
+        // Two in one file are variants of one macro, chosen by `cfg`.
+        (Some(first), other) if other.is_none_or(|it| it.file == first.file) => {
+            LookupResult::from_def(first.file, first.def, ResolutionKind::Import)
+        }
+        _ => LookupResult::NotFound,
+    }
+}
+
+/// Looks up a method that the type itself lacks, in the traits that the file imports. Extension
+/// traits are implemented generically, so the type alone does not lead to them. Only a single match
+/// counts.
+pub(super) fn find_extension_method(
+    resolver: &Resolver<'_>,
+    file: FileId,
+    receiver: &AbstractValue,
+    name: NameId,
+    query: DefQuery,
+) -> LookupResult {
+    if !matches!(receiver, AbstractValue::Instance(..)) {
+        return LookupResult::NotFound;
+    }
+    let indexed = resolver.view.file(file);
+    let mut method: Option<DefRef> = None;
+    for import in indexed.facts.imports.iter().filter(|it| it.kind == ImportKind::Named) {
+        // A cheap filter before resolving: traits are capitalised.
+        if !resolver.string_text(indexed, import.imported_name).starts_with(char::is_uppercase) {
+            continue;
+        }
+        let found = resolve_import(resolver, file, import, DefQuery::ANY_TYPE);
+        let LookupResult::Def(DefRef { file: trait_file, def: trait_def }, ..) = found else {
+            continue;
+        };
+        let trait_entry = resolver.view.file(trait_file);
+        if trait_entry.facts.def(trait_def).kind != DefKind::Interface {
+            continue;
+        }
+        let Some(def) = trait_entry.best_def_named(Some(trait_def), name, query) else { continue };
+        let candidate = DefRef { file: trait_file, def };
+        if method.is_some_and(|it| it != candidate) {
+            return LookupResult::NotFound;
+        }
+        method = Some(candidate);
+    }
+    method.map_or(LookupResult::NotFound, |it| {
+        LookupResult::from_def(it.file, it.def, ResolutionKind::Type)
+    })
+}
+
+/// Looks up a crate of the project by its own name or by the name that a manifest gives it.
+fn find_crate(resolver: &Resolver<'_>, file: FileId, name: NameId) -> LookupResult {
+    let package = package_of_crate_name(resolver, file, resolver.name_text(name));
+    for manifest in resolver.view.package_manifests(package) {
+        let indexed = resolver.view.file(manifest);
+        if !indexed.path.ends_with("Cargo.toml") {
+            continue;
+        }
+        let lib_path = manifest_entry(resolver, indexed, "path").unwrap_or("src/lib.rs");
+        let root = join_path(indexed.folder(), lib_path);
+        if let Some(root) = root.and_then(|it| resolver.view.file_at_path(&it)) {
+            return LookupResult::Module(ModuleRef::File(root));
+        }
+    }
+    LookupResult::NotFound
+}
+
+/// The package behind a crate name: the nearest manifest may rename it.
+fn package_of_crate_name<'w>(resolver: &Resolver<'w>, file: FileId, name: &'w str) -> &'w str {
+    let mut next = Some(resolver.view.file(file).folder());
+    while let Some(folder) = next {
+        if let Some(manifest) = resolver.view.file_at_path(&child_path(folder, "Cargo.toml"))
+            && let Some(renamed) = manifest_entry(resolver, resolver.view.file(manifest), name)
+        {
+            return renamed;
+        }
+        next = parent_folder(folder);
+    }
+    name
+}
+
+/// The value that the manifest extractor stored under a key: a renamed dependency, or the `path` of
+/// the library.
+fn manifest_entry<'w>(
+    resolver: &Resolver<'w>,
+    manifest: &IndexedFile,
+    key: &str,
+) -> Option<&'w str> {
+    manifest.facts.exports.iter().find_map(|it| match it {
+        ExportEntry::ModuleAs { name, module } if resolver.string_text(manifest, *name) == key => {
+            Some(resolver.string_text(manifest, *module))
+        }
+        _ => None,
+    })
+}
+
+/// The file of a child module: `name.rs` or `name/mod.rs`, next to a root file, otherwise in the
+/// folder named after the declaring file.
+fn child_module_file(resolver: &Resolver<'_>, indexed: &IndexedFile, name: &str) -> Option<FileId> {
+    let (folder, stem) = (indexed.folder(), file_stem(&indexed.path));
+    let own_folder = child_path(folder, stem);
+    let is_root = matches!(stem, "lib" | "main" | "mod");
+    // A file that is none of these may still be a root: that of a test or an example.
+    let folders =
+        if is_root { vec![folder.to_owned()] } else { vec![own_folder, folder.to_owned()] };
+    folders.iter().find_map(|folder| {
+        let file = resolver.view.file_at_path(&child_path(folder, &format!("{name}.rs")));
+        file.or_else(|| resolver.view.file_at_path(&child_path(folder, &format!("{name}/mod.rs"))))
+    })
+}
+
+/// The file that declares this file as its child module.
+fn parent_module_file(resolver: &Resolver<'_>, file: FileId) -> Option<FileId> {
+    let indexed = resolver.view.file(file);
+    let (folder, name) = match file_stem(&indexed.path) {
+        // Crate roots.
+        "lib" | "main" | "build" => return None,
+        "mod" => {
+            let folder = indexed.folder();
+            (parent_folder(folder)?, folder.rsplit('/').next()?)
+        }
+        stem => (indexed.folder(), stem),
+    };
+    let mut candidates: Vec<String> =
+        ["lib.rs", "main.rs", "mod.rs"].iter().map(|it| child_path(folder, it)).collect();
+    if !folder.is_empty() {
+        candidates.push(format!("{folder}.rs"));
+    }
+    // The position alone is not enough: the parent must declare the module.
+    candidates.iter().filter_map(|it| resolver.view.file_at_path(it)).find(|it| {
+        let indexed = resolver.view.file(*it);
+        indexed.facts.imports.iter().any(|it| {
+            it.kind == ImportKind::Child && resolver.string_text(indexed, it.local_name) == name
+        })
+    })
+}
+
+fn crate_root(resolver: &Resolver<'_>, file: FileId) -> FileId {
+    let mut root = file;
+    for _ in 0..MAX_MODULE_DEPTH {
+        match parent_module_file(resolver, root) {
+            Some(parent) if parent != root => root = parent,
+            _ => break,
+        }
+    }
+    root
+}
+
+fn file_stem(path: &str) -> &str {
     let name = path.rsplit('/').next().unwrap_or(path);
     name.strip_suffix(".rs").unwrap_or(name)
 }

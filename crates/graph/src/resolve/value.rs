@@ -1,100 +1,108 @@
-//! What a term can turn out to be.
+//! The domain of the resolver's abstract interpretation: the values that terms evaluate to.
 
 use std::rc::Rc;
 
-use super::How;
-use crate::facts::List;
-use crate::world::{DefRef, FileId, Name};
+use super::ResolutionKind;
+use crate::facts::{DefId, ListSpan, LocalId};
+use crate::file_index::{DefRef, NameId};
+use crate::ids::FileId;
 
-/// What type parameters stand for: a local of a file, and its value. Short lists.
-pub(crate) type Env = Option<Rc<Vec<((FileId, u32), Value)>>>;
+/// The values of type parameters: a local of a file with its value. The lists are short.
+pub(crate) type TypeEnv = Option<Rc<Vec<((FileId, LocalId), AbstractValue)>>>;
 
-/// A module, however a language makes them.
+/// A module in the form that its language gives it.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Place {
+pub(crate) enum ModuleRef {
     File(FileId),
-    /// A module inside a file.
-    Def(DefRef),
-    /// An open namespace: a Java package, a Go folder.
-    Space(Rc<str>),
-    /// A folder of modules without a file of its own: Python's.
+    /// A module inside a file. In Rust also a type, which contains names, too.
+    Inline(DefRef),
+    /// An open namespace, to which many files add: a Java package, a Go folder.
+    Namespace(Rc<str>),
+    /// A Python package without `__init__.py`.
     Folder(Rc<str>),
-    /// Not of this repository.
+    /// Outside the project.
     External,
 }
 
+/// An approximation of the values that an expression can have.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) enum Value {
+pub(crate) enum AbstractValue {
     Unknown,
-    /// Known to come from outside: no name of the repository is meant.
+    /// Known to come from outside the project, so no name of the project is meant.
     External,
-    Module(Place),
-    /// A type itself.
-    Type(DefRef, Env),
-    /// An object of a type; also a variable that is an object with members of its own.
-    Object(DefRef, Env),
-    Callable(DefRef, Env),
-    /// An object of a type that the language brings along, with type arguments.
-    Builtin(Name, Rc<[Value]>),
-    Record(FileId, List, Env),
-    Function(Rc<Value>),
-    Either(Rc<[Value]>),
-    Both(Rc<[Value]>),
+    Module(ModuleRef),
+    /// The type itself, not an instance.
+    Type(DefRef, TypeEnv),
+    /// An instance of a type; also a variable that is an object with members of its own.
+    Instance(DefRef, TypeEnv),
+    Callable(DefRef, TypeEnv),
+    /// An instance of a built-in or external type, with type arguments.
+    Builtin(NameId, Rc<[AbstractValue]>),
+    Record(FileId, ListSpan, TypeEnv),
+    /// A function value that returns this.
+    Function(Rc<AbstractValue>),
+    /// One of several values.
+    AnyOf(Rc<[AbstractValue]>),
+    /// All of several values at once.
+    AllOf(Rc<[AbstractValue]>),
 }
 
-/// What a name leads to.
+/// The result of looking up a name.
 #[derive(Clone, Debug)]
-pub(crate) enum Found {
-    Nothing,
+pub(crate) enum LookupResult {
+    /// No evidence. Other lookups may follow.
+    NotFound,
+    /// Known to be outside the project. Unlike `NotFound`, it ends the search.
     External,
-    Def(DefRef, Env, How),
-    Module(Place),
-    Value(Value),
+    Def(DefRef, TypeEnv, ResolutionKind),
+    Module(ModuleRef),
+    /// Something with a value but without a definition: an entry of a record.
+    Value(AbstractValue),
 }
 
-impl Found {
-    pub(crate) const fn def(file: FileId, def: u32, how: How) -> Self {
-        Self::Def(DefRef { file, def }, None, how)
+impl LookupResult {
+    pub(crate) const fn from_def(file: FileId, def: DefId, resolution: ResolutionKind) -> Self {
+        Self::Def(DefRef { file, def }, None, resolution)
     }
 
-    pub(crate) const fn is_nothing(&self) -> bool {
-        matches!(self, Self::Nothing)
+    pub(crate) const fn is_not_found(&self) -> bool {
+        matches!(self, Self::NotFound)
     }
 
-    /// The first that is something.
+    /// The other result if this one is `NotFound`.
     pub(crate) fn or_else(self, other: impl FnOnce() -> Self) -> Self {
-        if self.is_nothing() { other() } else { self }
+        if self.is_not_found() { other() } else { self }
     }
 
-    /// The same definition, reached in another way.
-    pub(crate) fn by(self, how: How) -> Self {
+    /// The same definition with other evidence.
+    pub(crate) fn with_resolution(self, resolution: ResolutionKind) -> Self {
         match self {
-            Self::Def(def, env, _) => Self::Def(def, env, how),
+            Self::Def(def, env, _) => Self::Def(def, env, resolution),
             other => other,
         }
     }
 }
 
-impl Value {
-    /// One of several: equal ones are one, unknown ones do not count.
-    pub(crate) fn either(values: impl IntoIterator<Item = Self>) -> Self {
-        let mut res: Vec<Self> = Vec::new();
+impl AbstractValue {
+    /// The union of values: flattened, without duplicates and without unknown ones.
+    pub(crate) fn any_of(values: impl IntoIterator<Item = Self>) -> Self {
+        let mut union: Vec<Self> = Vec::new();
         for value in values {
             let parts: &[Self] = match &value {
                 Self::Unknown => continue,
-                Self::Either(parts) => parts,
+                Self::AnyOf(parts) => parts,
                 _ => std::slice::from_ref(&value),
             };
             for part in parts {
-                if !res.contains(part) {
-                    res.push(part.clone());
+                if !union.contains(part) {
+                    union.push(part.clone());
                 }
             }
         }
-        match res.len() {
+        match union.len() {
             0 => Self::Unknown,
-            1 => res.remove(0),
-            _ => Self::Either(res.into()),
+            1 => union.remove(0),
+            _ => Self::AnyOf(union.into()),
         }
     }
 }

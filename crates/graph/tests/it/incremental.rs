@@ -1,26 +1,29 @@
-//! Any sequence of edits, renames and deletes gives what starting over gives.
+//! Incremental updates: after any sequence of edits, renames and deletions the graph equals a
+//! rebuild.
 
 use std::collections::BTreeMap;
 
 use proptest::prelude::*;
-use waylore_graph::{Change, EdgeKind, Graph};
+use waylore_graph::{EdgeKind, GraphChange, SymbolGraph};
 
-use crate::kit::{edges, put};
+use crate::fixture::{format_edges, put_file};
 
-/// The files of a language and the pieces they are made of; together these refer to one another in
-/// every way.
-struct Kind {
-    names: &'static [&'static str],
-    pieces: &'static [&'static str],
+/// A language with file names and the snippets that random files consist of. The snippets refer to
+/// one another in every way.
+struct LanguageSample {
+    paths: &'static [&'static str],
+    snippets: &'static [&'static str],
 }
 
-const SCRIPT: Kind =
-    Kind { names: &["f0.ts", "f1.ts", "f2.ts", "f3.ts", "f1/index.ts"], pieces: PIECES };
+const ECMASCRIPT: LanguageSample = LanguageSample {
+    paths: &["f0.ts", "f1.ts", "f2.ts", "f3.ts", "f1/index.ts"],
+    snippets: ECMASCRIPT_SNIPPETS,
+};
 
-/// Overloads, here and inherited.
-const JAVA: Kind = Kind {
-    names: &["p/F0.java", "p/F1.java", "p/F2.java", "q/F3.java"],
-    pieces: &[
+/// Overloads, own and inherited.
+const JAVA: LanguageSample = LanguageSample {
+    paths: &["p/F0.java", "p/F1.java", "p/F2.java", "q/F3.java"],
+    snippets: &[
         "package p;\n",
         "import p.*;\n",
         "class A0 { void f(String s) {} void f(int n) {} void f(A0 a) {} }\n",
@@ -31,10 +34,10 @@ const JAVA: Kind = Kind {
     ],
 };
 
-/// Items in macros, which make modules come and go.
-const RUST: Kind = Kind {
-    names: &["src/lib.rs", "src/a.rs", "src/b.rs", "src/a/c.rs", "Cargo.toml"],
-    pieces: &[
+/// Items in macros, which make modules appear and disappear.
+const RUST: LanguageSample = LanguageSample {
+    paths: &["src/lib.rs", "src/a.rs", "src/b.rs", "src/a/c.rs", "Cargo.toml"],
+    snippets: &[
         "mod a; mod b;\n",
         "cfg! { mod a; pub use a::A0; }\n",
         "cfg! { if x { pub mod b; } else { mod c; } }\n",
@@ -46,10 +49,10 @@ const RUST: Kind = Kind {
     ],
 };
 
-/// Namespaces, and headers that announce what stands elsewhere.
-const CPP: Kind = Kind {
-    names: &["a.cpp", "b.cpp", "a.h", "c/d.cpp"],
-    pieces: &[
+/// Namespaces, and headers that declare what other files define.
+const CPP: LanguageSample = LanguageSample {
+    paths: &["a.cpp", "b.cpp", "a.h", "c/d.cpp"],
+    snippets: &[
         "#include \"a.h\"\n",
         "namespace n0 { void f0(); class A0 { public: void m0(); void m0(int a); }; }\n",
         "namespace n0::n1 { void f1() { f0(); } }\n",
@@ -65,7 +68,7 @@ const CPP: Kind = Kind {
     ],
 };
 
-const PIECES: &[&str] = &[
+const ECMASCRIPT_SNIPPETS: &[&str] = &[
     "export function f0() { g0(); h0() }\n",
     "export function g0() {}\n",
     "export class A0 { m0() { this.m1() } m1() {} }\n",
@@ -84,61 +87,67 @@ const PIECES: &[&str] = &[
 ];
 
 #[derive(Clone, Debug)]
-enum Step {
+enum EditStep {
     Write(usize, Vec<usize>),
     Delete(usize),
     Rename(usize, usize),
 }
 
-fn step(kind: &Kind) -> impl Strategy<Value = Step> + use<> {
-    let (name, piece) = (0..kind.names.len(), 0..kind.pieces.len());
+fn edit_step(sample: &LanguageSample) -> impl Strategy<Value = EditStep> + use<> {
+    let (path, snippet) = (0..sample.paths.len(), 0..sample.snippets.len());
     prop_oneof![
-        4 => (name.clone(), prop::collection::vec(piece, 0..8)).prop_map(|it| Step::Write(it.0, it.1)),
-        1 => name.clone().prop_map(Step::Delete),
-        1 => (name.clone(), name).prop_map(|it| Step::Rename(it.0, it.1)),
+        4 => (path.clone(), prop::collection::vec(snippet, 0..8)).prop_map(|it| EditStep::Write(it.0, it.1)),
+        1 => path.clone().prop_map(EditStep::Delete),
+        1 => (path.clone(), path).prop_map(|it| EditStep::Rename(it.0, it.1)),
     ]
 }
 
-const ALL: &[EdgeKind] = EdgeKind::ALL;
+const ALL_EDGE_KINDS: &[EdgeKind] = EdgeKind::ALL;
 
-fn rebuilt(files: &BTreeMap<&str, String>) -> Graph {
-    let mut res = Graph::default();
-    res.update(files.iter().map(|it| put(it.0, it.1)).collect(), 1);
-    res
+fn rebuild(files: &BTreeMap<&str, String>) -> SymbolGraph {
+    let mut graph = SymbolGraph::default();
+    graph.update(files.iter().map(|it| put_file(it.0, it.1)).collect(), 1);
+    graph
 }
 
-fn batches(kind: &Kind) -> impl Strategy<Value = Vec<Vec<Step>>> + use<> {
-    prop::collection::vec(prop::collection::vec(step(kind), 1..4), 1..12)
+fn edit_batches(sample: &LanguageSample) -> impl Strategy<Value = Vec<Vec<EditStep>>> + use<> {
+    prop::collection::vec(prop::collection::vec(edit_step(sample), 1..4), 1..12)
 }
 
-/// Applies batch after batch and compares with a graph made anew each time.
-fn run(kind: &Kind, batches: Vec<Vec<Step>>) -> Result<(), TestCaseError> {
+/// Applies batch after batch and compares with a rebuilt graph after each.
+fn check_batches(
+    sample: &LanguageSample,
+    batches: Vec<Vec<EditStep>>,
+) -> Result<(), TestCaseError> {
     let mut files: BTreeMap<&str, String> = BTreeMap::new();
-    let mut graph = Graph::default();
+    let mut graph = SymbolGraph::default();
     for batch in batches {
         let mut changes = Vec::new();
         for step in batch {
             match step {
-                Step::Write(name, pieces) => {
-                    let text: String = pieces.iter().map(|it| kind.pieces[*it]).collect();
-                    changes.push(put(kind.names[name], &text));
-                    files.insert(kind.names[name], text);
+                EditStep::Write(path, snippets) => {
+                    let text: String = snippets.iter().map(|it| sample.snippets[*it]).collect();
+                    changes.push(put_file(sample.paths[path], &text));
+                    files.insert(sample.paths[path], text);
                 }
-                Step::Delete(name) => {
-                    files.remove(kind.names[name]);
-                    changes.push(Change::Gone { path: kind.names[name].to_owned() });
+                EditStep::Delete(path) => {
+                    files.remove(sample.paths[path]);
+                    changes.push(GraphChange::Removed { path: sample.paths[path].to_owned() });
                 }
-                Step::Rename(from, to) => {
-                    if let Some(text) = files.remove(kind.names[from]) {
-                        changes.push(Change::Gone { path: kind.names[from].to_owned() });
-                        changes.push(put(kind.names[to], &text));
-                        files.insert(kind.names[to], text);
+                EditStep::Rename(from, to) => {
+                    if let Some(text) = files.remove(sample.paths[from]) {
+                        changes.push(GraphChange::Removed { path: sample.paths[from].to_owned() });
+                        changes.push(put_file(sample.paths[to], &text));
+                        files.insert(sample.paths[to], text);
                     }
                 }
             }
         }
         graph.update(changes, 1);
-        prop_assert_eq!(edges(&graph, ALL), edges(&rebuilt(&files), ALL));
+        prop_assert_eq!(
+            format_edges(&graph, ALL_EDGE_KINDS),
+            format_edges(&rebuild(&files), ALL_EDGE_KINDS)
+        );
     }
     Ok(())
 }
@@ -147,8 +156,8 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn an_update_is_as_good_as_starting_over(batches in batches(&SCRIPT)) {
-        run(&SCRIPT, batches)?;
+    fn an_update_equals_a_rebuild(batches in edit_batches(&ECMASCRIPT)) {
+        check_batches(&ECMASCRIPT, batches)?;
     }
 }
 
@@ -156,47 +165,47 @@ proptest! {
     #![proptest_config(ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() })]
 
     #[test]
-    fn so_it_is_with_overloads(batches in batches(&JAVA)) {
-        run(&JAVA, batches)?;
+    fn an_update_with_overloads_equals_a_rebuild(batches in edit_batches(&JAVA)) {
+        check_batches(&JAVA, batches)?;
     }
 
     #[test]
-    fn so_it_is_with_namespaces(batches in batches(&CPP)) {
-        run(&CPP, batches)?;
+    fn an_update_with_namespaces_equals_a_rebuild(batches in edit_batches(&CPP)) {
+        check_batches(&CPP, batches)?;
     }
 
     #[test]
-    fn so_it_is_with_items_in_macros(batches in batches(&RUST)) {
-        run(&RUST, batches)?;
+    fn an_update_with_items_in_macros_equals_a_rebuild(batches in edit_batches(&RUST)) {
+        check_batches(&RUST, batches)?;
     }
 }
 
 #[test]
-fn a_comment_concerns_nobody_else() {
-    let mut graph = Graph::default();
+fn a_comment_affects_no_other_file() {
+    let mut graph = SymbolGraph::default();
     let text = "export function f() { return 1 }\n";
-    graph.update(vec![put("a.ts", text), put("b.ts", "import { f } from './a'; f()")], 1);
-    let (a, b) = (graph.id("a.ts").unwrap(), graph.id("b.ts").unwrap());
-    let updated = graph.update(vec![put("a.ts", &format!("// why\n{text}"))], 1);
+    graph.update(vec![put_file("a.ts", text), put_file("b.ts", "import { f } from './a'; f()")], 1);
+    let (a, b) = (graph.file_id("a.ts").unwrap(), graph.file_id("b.ts").unwrap());
+    let updated = graph.update(vec![put_file("a.ts", &format!("// why\n{text}"))], 1);
     assert_eq!(updated.resolved, [a]);
-    let updated = graph.update(vec![put("a.ts", "export function g() {}")], 1);
+    let updated = graph.update(vec![put_file("a.ts", "export function g() {}")], 1);
     assert_eq!(updated.resolved, [a, b]);
 }
 
 #[test]
-fn a_new_file_binds_those_who_waited_for_it() {
-    let mut graph = Graph::default();
-    graph.update(vec![put("b.ts", "import { f } from './a'; export const g = () => f()")], 1);
-    assert_eq!(edges(&graph, ALL).len(), 0);
-    graph.update(vec![put("a.ts", "export function f() {}")], 1);
-    assert_eq!(edges(&graph, &[EdgeKind::Calls]), ["b.ts:g calls a.ts:f (import)"]);
-    graph.update(vec![Change::Gone { path: "a.ts".to_owned() }], 1);
-    assert_eq!(edges(&graph, ALL).len(), 0);
+fn a_new_file_resolves_earlier_imports_of_it() {
+    let mut graph = SymbolGraph::default();
+    graph.update(vec![put_file("b.ts", "import { f } from './a'; export const g = () => f()")], 1);
+    assert_eq!(format_edges(&graph, ALL_EDGE_KINDS).len(), 0);
+    graph.update(vec![put_file("a.ts", "export function f() {}")], 1);
+    assert_eq!(format_edges(&graph, &[EdgeKind::Calls]), ["b.ts:g calls a.ts:f (import)"]);
+    graph.update(vec![GraphChange::Removed { path: "a.ts".to_owned() }], 1);
+    assert_eq!(format_edges(&graph, ALL_EDGE_KINDS).len(), 0);
 }
 
 #[test]
-fn a_part_of_a_path_is_waited_for_although_nobody_bears_its_name() {
-    let (mut graph, mut files) = (Graph::default(), BTreeMap::new());
+fn an_undefined_segment_of_a_path_is_tracked() {
+    let (mut graph, mut files) = (SymbolGraph::default(), BTreeMap::new());
     let steps = [
         (
             "app/Cargo.toml",
@@ -221,7 +230,11 @@ fn a_part_of_a_path_is_waited_for_although_nobody_bears_its_name() {
     ];
     for (path, text) in steps {
         files.insert(path, text.to_owned());
-        graph.update(vec![put(path, text)], 1);
-        assert_eq!(edges(&graph, ALL), edges(&rebuilt(&files), ALL), "after {path}");
+        graph.update(vec![put_file(path, text)], 1);
+        assert_eq!(
+            format_edges(&graph, ALL_EDGE_KINDS),
+            format_edges(&rebuild(&files), ALL_EDGE_KINDS),
+            "after {path}"
+        );
     }
 }

@@ -1,13 +1,13 @@
-//! Python, Rust, Go, Java and the others: modules and members, each in its own way.
+//! Resolution per language (all but ECMAScript): modules, members, types, overloads and macros.
 
 use expect_test::expect;
 use waylore_graph::RefKind;
 
-use crate::kit::{check, graph};
+use crate::fixture::{build_graph, check_edges};
 
 #[test]
 fn python_packages_and_inheritance() {
-    check(
+    check_edges(
         "
 == src/pkg/__init__.py
 from .core import helper as exported
@@ -60,7 +60,7 @@ def main():
 
 #[test]
 fn rust_modules_impls_and_crates() {
-    check(
+    check_edges(
         r#"
 == crates/core/Cargo.toml
 [package]
@@ -115,8 +115,8 @@ fn main() {
 }
 
 #[test]
-fn a_rust_macro_is_seen_in_its_crate_and_at_the_root_of_it() {
-    check(
+fn a_rust_macro_is_visible_in_its_crate_and_exported_at_the_crate_root() {
+    check_edges(
         r#"
 == kit/Cargo.toml
 [package]
@@ -160,8 +160,8 @@ fn g() { my_kit::odd!(); }
 }
 
 #[test]
-fn a_rust_method_that_is_named_like_a_field_is_called_and_a_module_in_another_is_in_its_folder() {
-    check(
+fn a_rust_method_may_share_the_name_of_a_field_and_nested_modules_lie_in_folders() {
+    check_edges(
         r#"
 == Cargo.toml
 [package]
@@ -197,8 +197,8 @@ pub fn caught() {}
 }
 
 #[test]
-fn a_rust_extension_counts_where_it_is_in_scope_and_the_type_is_known() {
-    check(
+fn a_rust_extension_method_needs_its_trait_in_scope_and_a_known_type() {
+    check_edges(
         r#"
 == Cargo.toml
 [package]
@@ -227,8 +227,8 @@ fn go(file: File) { file.read(1); }
 }
 
 #[test]
-fn rust_results_of_other_crates_and_modules_by_another_name() {
-    check(
+fn rust_results_of_foreign_types_and_renamed_modules_are_followed() {
+    check_edges(
         r#"
 == Cargo.toml
 [package]
@@ -265,8 +265,8 @@ fn third() { for it in all() { it.turn() } }
 }
 
 #[test]
-fn rust_macros_hold_what_they_read_as() {
-    check(
+fn rust_macro_arguments_are_read_as_items_or_statements() {
+    check_edges(
         r#"
 == Cargo.toml
 [package]
@@ -338,8 +338,8 @@ pub fn deep() {}
 }
 
 #[test]
-fn rust_macros_hold_expressions() {
-    check(
+fn rust_macro_arguments_are_read_as_expressions() {
+    check_edges(
         r#"
 == Cargo.toml
 [package]
@@ -409,7 +409,7 @@ fn lives() { check!(Of<'size, u8>); }
 
 #[test]
 fn go_packages_and_embedding() {
-    check(
+    check_edges(
         r#"
 == go.mod
 module example.com/app
@@ -452,7 +452,7 @@ func helper() {}
 
 #[test]
 fn java_packages_overloads_and_inheritance() {
-    check(
+    check_edges(
         "
 == a/Base.java
 package a;
@@ -492,24 +492,24 @@ class Util { static void check() {} }
     );
 }
 
-/// Where every call of `f` in a script leads, as lines of the file that defines it.
-fn overloads(script: &str) -> Vec<String> {
-    let graph = graph(script);
-    let mut res = Vec::new();
+/// The target of every call of `f` in a script, as lines of the file that defines it.
+fn call_targets(script: &str) -> Vec<String> {
+    let graph = build_graph(script);
+    let mut targets = Vec::new();
     for (file, path) in graph.files() {
-        for it in graph.sites(file).iter().filter(|it| it.kind == RefKind::Call) {
-            let Some((to, how)) = it.to else { continue };
-            let facts = graph.facts(to.file).unwrap();
-            let at = facts.defs[to.def as usize].at.line;
-            res.push(format!("{path}:{} → {at} ({})", it.at.line, how.slug()));
+        for call in graph.resolve_references(file).iter().filter(|it| it.kind == RefKind::Call) {
+            let Some((target, how)) = call.target else { continue };
+            let facts = graph.facts(target.file).unwrap();
+            let line = facts.def(target.def).position.line;
+            targets.push(format!("{path}:{} → {line} ({})", call.position.line, how.slug()));
         }
     }
-    res
+    targets
 }
 
 #[test]
-fn java_overloads_are_told_apart_by_what_they_are_given() {
-    let found = overloads(
+fn java_overloads_are_selected_by_argument_types() {
+    let targets = call_targets(
         r#"
 == a/Box.java
 package a;
@@ -573,12 +573,12 @@ class Use {
         b/Use.java:19 → 4 (type)
         b/Use.java:20 → 2 (overload)
         b/Use.java:21 → 2 (type)"]]
-    .assert_eq(&found.join("\n"));
+    .assert_eq(&targets.join("\n"));
 }
 
 #[test]
-fn c_headers_announce_what_sources_define() {
-    check(
+fn c_calls_lead_from_the_prototype_in_a_header_to_the_definition() {
+    check_edges(
         r#"
 == include/list.h
 struct list { int n; };
@@ -605,8 +605,8 @@ int main(void) { struct list l; list_add(&l, 1); printf("x"); return 0; }
 }
 
 #[test]
-fn cpp_members_stand_outside_their_classes() {
-    check(
+fn cpp_members_defined_outside_their_class_belong_to_it() {
+    check_edges(
         r#"
 == engine.h
 class Part { public: void turn(); };
@@ -640,8 +640,8 @@ int main() { Engine* e = Engine::make(); e->run(); Engine f; f.part.turn(); }
 }
 
 #[test]
-fn csharp_ruby_and_php_in_brief() {
-    check(
+fn csharp_ruby_and_php_calls_and_inheritance() {
+    check_edges(
         r"
 == App/Repo.cs
 namespace App.Data { public class Repo { public void Save() { Log(); } void Log() {} } }
@@ -691,8 +691,8 @@ class User { private Log $log; function save(Log $other): void { $this->log->wri
 }
 
 #[test]
-fn a_rust_call_means_the_method_and_a_module_has_none() {
-    check(
+fn a_rust_call_means_the_method_and_not_the_field() {
+    check_edges(
         "
 == Cargo.toml
 [package]
@@ -713,8 +713,8 @@ pub fn go() { context::with_current(); }
 }
 
 #[test]
-fn cpp_namespaces_divide_what_all_files_share() {
-    check(
+fn cpp_namespaces_separate_equal_names() {
+    check_edges(
         r#"
 == include/a/core.h
 namespace a::b {
@@ -790,8 +790,8 @@ int main() {
 }
 
 #[test]
-fn cpp_test_cases_see_the_class_they_are_part_of() {
-    check(
+fn cpp_test_cases_see_the_members_of_their_fixture() {
+    check_edges(
         r#"
 == store.h
 class Store { public: int size() const; int n GUARDED_BY(mutex_); };
@@ -819,8 +819,8 @@ static void helper() {}
 }
 
 #[test]
-fn helpers_of_scripts_and_lost_classes_are_nobody_elses() {
-    check(
+fn helpers_in_blocks_and_methods_without_a_class_are_private_to_their_file() {
+    check_edges(
         r#"
 == spec/one_spec.rb
 describe 'one' do

@@ -2,11 +2,11 @@
 
 #![expect(clippy::unwrap_used, reason = "a script that cannot be read is a failed test")]
 
-mod kit;
+mod fixture;
 
-mod asking;
-mod equal;
+mod ecmascript;
 mod hostile;
 mod incremental;
+mod language_parity;
 mod languages;
-mod script;
+mod queries;

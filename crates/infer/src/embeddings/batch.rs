@@ -1,41 +1,39 @@
-//! How many texts go into one request, and how much of each.
+//! Batch limits of embedding requests.
 
 use std::ops::Range;
 
 use super::EmbeddingApi;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Portion {
+pub(super) struct BatchLimits {
     pub(super) texts: usize,
     /// Of all texts of a request together. No token is shorter than a byte, so a limit of tokens
     /// holds without counting them.
     pub(super) bytes: usize,
-    /// Of one text; what is beyond is not read. Ours to say where the server would refuse.
+    /// Bytes of one text; the rest is cut, because some servers would reject it.
     pub(super) text: usize,
 }
 
-impl EmbeddingApi {
-    #[rustfmt::skip]
-    pub(super) const fn portion(self) -> Portion {
-        match self {
-            //                                             texts  bytes    text
-            // Ten thousand tokens take a processor half a minute; TEI takes 32 texts unless told otherwise.
-            Self::Ollama | Self::Compatible => portion(   32,  32_000, 16_000),
-            // 2,048 texts, 300,000 tokens, 8,192 a text.
-            Self::OpenAi                    => portion(  512, 250_000, 16_000),
-            // 120,000 tokens for the strictest model.
-            Self::Voyage                    => portion(  128, 120_000, 16_000),
-        }
+#[rustfmt::skip]
+pub(super) const fn batch_limits(api: EmbeddingApi) -> BatchLimits {
+    match api {
+        //                                             texts  bytes    text
+        // Ten thousand tokens take a processor half a minute; TEI takes 32 texts unless told otherwise.
+        EmbeddingApi::Ollama | EmbeddingApi::Compatible => batch_limits_row(   32,  32_000, 16_000),
+        // 2,048 texts, 300,000 tokens, 8,192 a text.
+        EmbeddingApi::OpenAi                    => batch_limits_row(  512, 250_000, 16_000),
+        // 120,000 tokens for the strictest model.
+        EmbeddingApi::Voyage                    => batch_limits_row(  128, 120_000, 16_000),
     }
 }
 
-const fn portion(texts: usize, bytes: usize, text: usize) -> Portion {
+const fn batch_limits_row(texts: usize, bytes: usize, text: usize) -> BatchLimits {
     assert!(texts > 0 && text <= bytes, "one text fits into a request");
-    Portion { texts, bytes, text }
+    BatchLimits { texts, bytes, text }
 }
 
-/// Which texts go together; each is there once, in order.
-pub(super) fn split(lengths: &[usize], portion: Portion) -> Vec<Range<usize>> {
+/// Splits texts into batches, in order.
+pub(super) fn split_batches(lengths: &[usize], portion: BatchLimits) -> Vec<Range<usize>> {
     let mut acc = Vec::new();
     let (mut start, mut bytes) = (0, 0);
     for (i, length) in lengths.iter().enumerate() {
@@ -57,8 +55,8 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(lengths: &[usize], expect: Expect) {
-        let portion = portion(3, 100, 100);
-        expect.assert_eq(&format!("{:?}", split(lengths, portion)));
+        let portion = batch_limits_row(3, 100, 100);
+        expect.assert_eq(&format!("{:?}", split_batches(lengths, portion)));
     }
 
     #[test]

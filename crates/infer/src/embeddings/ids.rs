@@ -1,9 +1,9 @@
-//! Names under which vectors are kept: whatever changes a vector is part of the name.
+//! Ids of embedding models; everything that changes a vector is part of the id.
 
-use crate::family::PREFIX_VERSION;
+use crate::model_presets::PREFIX_VERSION;
 
 /// Characters of a digest that are kept.
-const DIGEST: usize = 12;
+const DIGEST_CHARS: usize = 12;
 
 /// `provider/model@digest/dims/prefix`. Without a digest the provider is the host, because the same
 /// name may be another model on another server.
@@ -15,7 +15,7 @@ pub(super) fn model_id(provider: &str, model: &str, digest: Option<&str>, dims: 
 /// The first characters of a hash, with or without `sha256:` before it; nothing if it is none.
 pub(super) fn short_digest(digest: &str) -> Option<String> {
     let hex = digest.strip_prefix("sha256:").unwrap_or(digest);
-    let short = hex.get(..DIGEST)?;
+    let short = hex.get(..DIGEST_CHARS)?;
     short.bytes().all(|it| it.is_ascii_hexdigit()).then(|| short.to_ascii_lowercase())
 }
 

@@ -1,14 +1,14 @@
-//! A live test of a source of vectors, with texts of our own.
+//! A live test of an embedding model with built-in texts.
 
 use std::time::Duration;
 
-use super::Embeddings;
+use super::EmbeddingModel;
 use crate::error::Error;
-use crate::http::now;
+use crate::http::instant_now;
 
-/// What a live test found.
+/// Result of a live test.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Probe {
+pub struct EmbeddingProbe {
     pub id: String,
     pub dims: usize,
     /// The first request, with whatever the provider had to load.
@@ -21,15 +21,15 @@ pub struct Probe {
     pub unrelated: i32,
 }
 
-impl Probe {
-    /// Whether the model tells an answer from something else; one that does not is no embedding model.
+impl EmbeddingProbe {
+    /// True if related texts are closer than unrelated ones.
     pub fn is_sane(&self) -> bool {
         self.related > self.unrelated
     }
 }
 
 /// A question, its answer in other words, and something else.
-const ROWS: &[[&str; 3]] = &[
+const PROBE_TEXTS: &[[&str; 3]] = &[
     [
         "login fails after an hour",
         "Access tokens expire after 60 minutes and the client does not renew them.",
@@ -47,24 +47,24 @@ const ROWS: &[[&str; 3]] = &[
     ],
 ];
 
-pub(super) fn probe(embeddings: &Embeddings) -> Result<Probe, Error> {
-    let began = now();
-    let texts: Vec<&str> = ROWS.iter().flat_map(|it| [it[1], it[2]]).collect();
+pub(super) fn probe_embeddings(embeddings: &EmbeddingModel) -> Result<EmbeddingProbe, Error> {
+    let began = instant_now();
+    let texts: Vec<&str> = PROBE_TEXTS.iter().flat_map(|it| [it[1], it[2]]).collect();
     let documents = embeddings.embed_documents(&texts)?;
     let first = began.elapsed();
-    let began = now();
-    let mut questions = vec![embeddings.embed_query(ROWS[0][0], Duration::MAX)?];
+    let began = instant_now();
+    let mut questions = vec![embeddings.embed_query(PROBE_TEXTS[0][0], Duration::MAX)?];
     let latency = began.elapsed();
-    for row in &ROWS[1..] {
+    for row in &PROBE_TEXTS[1..] {
         questions.push(embeddings.embed_query(row[0], Duration::MAX)?);
     }
     let mean = |column: usize| {
         let cosine = |(i, it): (usize, &Vec<f32>)| cosine(it, &documents[2 * i + column]);
-        per_mille(questions.iter().enumerate().map(cosine).sum::<f32>(), ROWS.len())
+        per_mille(questions.iter().enumerate().map(cosine).sum::<f32>(), PROBE_TEXTS.len())
     };
     let (related, unrelated) = (mean(0), mean(1));
     let (id, dims) = (embeddings.id().to_owned(), embeddings.dims());
-    Ok(Probe { id, dims, first, latency, related, unrelated })
+    Ok(EmbeddingProbe { id, dims, first, latency, related, unrelated })
 }
 
 fn cosine(a: &[f32], b: &[f32]) -> f32 {

@@ -1,42 +1,42 @@
-//! Whether vectors that came over the wire can be used, and bringing them to length one.
+//! Validation and normalisation of received vectors.
 
-use crate::error::Flaw;
+use crate::error::ResponseFlaw;
 
 /// Shorter than this is nothing: dividing by it would only enlarge noise.
-const NOTHING: f64 = 1e-12;
+const MIN_LENGTH: f64 = 1e-12;
 
 /// As many vectors as texts, of the wanted length and of length one; or what is wrong with the first
 /// that is not. `nested` vectors may be cut, others may not.
-pub(super) fn check(
+pub(super) fn check_vectors(
     vectors: Vec<Vec<f32>>,
     n_texts: usize,
     dims: usize,
     nested: bool,
-) -> Result<Vec<Vec<f32>>, Flaw> {
+) -> Result<Vec<Vec<f32>>, ResponseFlaw> {
     if vectors.len() != n_texts {
-        return Err(Flaw::Count { wanted: n_texts, found: vectors.len() });
+        return Err(ResponseFlaw::Count { wanted: n_texts, found: vectors.len() });
     }
     vectors.into_iter().map(|it| check_one(it, dims, nested)).collect()
 }
 
-fn check_one(mut vector: Vec<f32>, dims: usize, nested: bool) -> Result<Vec<f32>, Flaw> {
+fn check_one(mut vector: Vec<f32>, dims: usize, nested: bool) -> Result<Vec<f32>, ResponseFlaw> {
     let found = vector.len();
     if found != dims && !(nested && found > dims) {
-        return Err(Flaw::Dims { wanted: dims, found });
+        return Err(ResponseFlaw::Dims { wanted: dims, found });
     }
     if !vector.iter().all(|it| it.is_finite()) {
-        return Err(Flaw::NotFinite);
+        return Err(ResponseFlaw::NotFinite);
     }
     vector.truncate(dims);
-    normalise(&mut vector)?;
+    normalize_vector(&mut vector)?;
     Ok(vector)
 }
 
 #[expect(clippy::cast_possible_truncation, reason = "back to the precision it came in")]
-fn normalise(vector: &mut [f32]) -> Result<(), Flaw> {
+fn normalize_vector(vector: &mut [f32]) -> Result<(), ResponseFlaw> {
     let length = vector.iter().map(|it| f64::from(*it).powi(2)).sum::<f64>().sqrt();
-    if length < NOTHING {
-        return Err(Flaw::Zero);
+    if length < MIN_LENGTH {
+        return Err(ResponseFlaw::Zero);
     }
     for it in vector {
         *it = (f64::from(*it) / length) as f32;
@@ -50,7 +50,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(vector: &[f32], nested: bool, expect: Expect) {
-        let res = super::check(vec![vector.to_vec()], 1, 2, nested);
+        let res = super::check_vectors(vec![vector.to_vec()], 1, 2, nested);
         expect.assert_eq(&res.map_or_else(|it| it.to_string(), |it| format!("{:?}", it[0])));
     }
 
@@ -96,7 +96,7 @@ mod tests {
             true,
             expect!["a vector in it is all zeros; check the model on the server"],
         );
-        let res = super::check(vec![vec![1.0, 0.0]; 2], 3, 2, false);
-        assert_eq!(res, Err(Flaw::Count { wanted: 3, found: 2 }));
+        let res = super::check_vectors(vec![vec![1.0, 0.0]; 2], 3, 2, false);
+        assert_eq!(res, Err(ResponseFlaw::Count { wanted: 3, found: 2 }));
     }
 }

@@ -1,63 +1,61 @@
-//! Requests for vectors and their answers, as each interface spells them.
+//! Requests and responses of the embedding APIs.
 
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
 
 use super::EmbeddingApi;
-use crate::error::Flaw;
+use crate::error::ResponseFlaw;
 
-/// What a text is for; some models embed a question otherwise than its answer.
+/// Role of a text; some models embed queries and documents differently.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Role {
+pub(super) enum TextRole {
     Query,
     Document,
 }
 
 /// One request.
-pub(super) struct Ask<'a> {
+pub(super) struct EmbeddingRequest<'a> {
     pub(super) model: &'a str,
     pub(super) texts: &'a [String],
     pub(super) dims: Option<usize>,
-    pub(super) role: Role,
+    pub(super) role: TextRole,
 }
 
-/// How long Ollama keeps the model loaded after a request.
+/// Time that Ollama keeps the model loaded after a request.
 const KEEP_ALIVE: &str = "5m";
 
-impl EmbeddingApi {
-    pub(super) const fn path(self) -> &'static str {
-        match self {
-            Self::Ollama => "/api/embed",
-            Self::OpenAi | Self::Compatible | Self::Voyage => "/v1/embeddings",
-        }
-    }
-
-    pub(super) fn body(self, ask: &Ask<'_>) -> Value {
-        let mut body = Map::new();
-        body.insert("model".to_owned(), json!(ask.model));
-        body.insert("input".to_owned(), json!(ask.texts));
-        let more = match self {
-            Self::Ollama => json!({ "truncate": true, "keep_alive": KEEP_ALIVE }),
-            Self::OpenAi | Self::Compatible => json!({ "encoding_format": "float" }),
-            Self::Voyage => json!({ "input_type": ask.role.slug(), "truncation": true }),
-        };
-        body.extend(more.as_object().cloned().unwrap_or_default());
-        if let Some(dims) = ask.dims {
-            body.insert(self.dims_field().to_owned(), json!(dims));
-        }
-        Value::Object(body)
-    }
-
-    /// Voyage refuses a request that says `dimensions`.
-    const fn dims_field(self) -> &'static str {
-        match self {
-            Self::Ollama | Self::OpenAi | Self::Compatible => "dimensions",
-            Self::Voyage => "output_dimension",
-        }
+pub(super) const fn path(api: EmbeddingApi) -> &'static str {
+    match api {
+        EmbeddingApi::Ollama => "/api/embed",
+        EmbeddingApi::OpenAi | EmbeddingApi::Compatible | EmbeddingApi::Voyage => "/v1/embeddings",
     }
 }
 
-impl Role {
+pub(super) fn body(api: EmbeddingApi, ask: &EmbeddingRequest<'_>) -> Value {
+    let mut body = Map::new();
+    body.insert("model".to_owned(), json!(ask.model));
+    body.insert("input".to_owned(), json!(ask.texts));
+    let more = match api {
+        EmbeddingApi::Ollama => json!({ "truncate": true, "keep_alive": KEEP_ALIVE }),
+        EmbeddingApi::OpenAi | EmbeddingApi::Compatible => json!({ "encoding_format": "float" }),
+        EmbeddingApi::Voyage => json!({ "input_type": ask.role.slug(), "truncation": true }),
+    };
+    body.extend(more.as_object().cloned().unwrap_or_default());
+    if let Some(dims) = ask.dims {
+        body.insert(dims_field(api).to_owned(), json!(dims));
+    }
+    Value::Object(body)
+}
+
+/// Voyage refuses a request that says `dimensions`.
+const fn dims_field(api: EmbeddingApi) -> &'static str {
+    match api {
+        EmbeddingApi::Ollama | EmbeddingApi::OpenAi | EmbeddingApi::Compatible => "dimensions",
+        EmbeddingApi::Voyage => "output_dimension",
+    }
+}
+
+impl TextRole {
     const fn slug(self) -> &'static str {
         match self {
             Self::Query => "query",
@@ -73,20 +71,20 @@ pub(super) struct OllamaAnswer {
 
 #[derive(Deserialize)]
 pub(super) struct OpenAiAnswer {
-    pub(super) data: Vec<Indexed>,
+    pub(super) data: Vec<IndexedVector>,
 }
 
 #[derive(Deserialize)]
-pub(super) struct Indexed {
+pub(super) struct IndexedVector {
     index: usize,
     embedding: Vec<f32>,
 }
 
 /// Vectors by their index; each index from zero on is there once.
-pub(super) fn in_order(mut data: Vec<Indexed>) -> Result<Vec<Vec<f32>>, Flaw> {
+pub(super) fn in_order(mut data: Vec<IndexedVector>) -> Result<Vec<Vec<f32>>, ResponseFlaw> {
     data.sort_by_key(|it| it.index);
     if data.iter().enumerate().any(|(i, it)| i != it.index) {
-        return Err(Flaw::Order);
+        return Err(ResponseFlaw::Order);
     }
     Ok(data.into_iter().map(|it| it.embedding).collect())
 }

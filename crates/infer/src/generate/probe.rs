@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use super::{Generator, Prompt};
+use super::{TextGenerator, TextPrompt};
 use crate::error::Error;
-use crate::http::now;
+use crate::http::instant_now;
 
-/// What a live test found.
+/// Result of a live test.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct TextProbe {
     pub model: String,
@@ -15,16 +15,20 @@ pub struct TextProbe {
     pub said: String,
 }
 
-/// Enough for a model that thinks before it speaks.
-const TOKENS: u32 = 256;
-const SHOWN: usize = 200;
+/// Enough for a model with reasoning.
+const PROBE_MAX_TOKENS: u32 = 256;
+const MAX_SHOWN_CHARS: usize = 200;
 
-pub(super) fn probe(generator: &Generator) -> Result<TextProbe, Error> {
+pub(super) fn probe_text(generator: &TextGenerator) -> Result<TextProbe, Error> {
     let system = "You answer in one short sentence.";
-    let prompt = Prompt { system, user: "What is a unit test?", max_tokens: TOKENS };
-    let began = now();
+    let prompt = TextPrompt { system, user: "What is a unit test?", max_tokens: PROBE_MAX_TOKENS };
+    let began = instant_now();
     let text = generator.complete(&prompt, Duration::MAX)?;
     let latency = began.elapsed();
-    let said = text.chars().map(|it| if it.is_control() { ' ' } else { it }).take(SHOWN).collect();
+    let said = text
+        .chars()
+        .map(|it| if it.is_control() { ' ' } else { it })
+        .take(MAX_SHOWN_CHARS)
+        .collect();
     Ok(TextProbe { model: generator.model.clone(), latency, said })
 }

@@ -7,24 +7,24 @@ use ureq::http::Uri;
 use crate::error::Error;
 
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Address {
+pub(crate) struct ProviderAddress {
     pub(crate) secure: bool,
-    /// Host, and port unless it is the scheme's own; an IPv6 address stands in brackets.
+    /// Host, with the port unless it is the default; an IPv6 address is in brackets.
     pub(crate) host: String,
     /// Empty, or begins with a slash and does not end with one.
     prefix: String,
 }
 
-impl Address {
+impl ProviderAddress {
     pub(crate) fn parse(url: &str, allow_plain_http: bool) -> Result<Self, Error> {
-        // What is refused here is not repeated: it may well be a password or a key.
+        // The rejected text is not repeated: it may contain a password or a key.
         if url.contains(['@', '?', '#']) {
             let what = "the address of a provider has no user, password, query or fragment; a key has its own setting";
-            return Err(Error::config(what));
+            return Err(Error::bad_config(what));
         }
         let wrong = || {
             let url: String = url.chars().filter(|it| !it.is_control()).take(100).collect();
-            Error::config(format!("`{url}` is no address such as `https://host/v1`"))
+            Error::bad_config(format!("`{url}` is no address such as `https://host/v1`"))
         };
         let uri: Uri = url.trim().parse().map_err(|_| wrong())?;
         let secure = match uri.scheme_str() {
@@ -34,7 +34,7 @@ impl Address {
         };
         let name = uri.host().filter(|it| !it.is_empty()).ok_or_else(wrong)?.to_ascii_lowercase();
         if !secure && !allow_plain_http && !is_loopback(&name) {
-            return Err(Error::config(format!(
+            return Err(Error::bad_config(format!(
                 "`{name}` would be sent texts unencrypted; use https, or allow plain http for it"
             )));
         }
@@ -70,7 +70,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(url: &str, expect: Expect) {
-        let text = match Address::parse(url, false) {
+        let text = match ProviderAddress::parse(url, false) {
             Ok(it) => format!("{} {}", it.host, it.url("/v1/embeddings")),
             Err(error) => error.to_string(),
         };
@@ -81,7 +81,7 @@ mod tests {
     fn the_version_may_be_part_of_the_address() {
         let url = "https://api.openai.com/v1/embeddings";
         for base in ["https://api.openai.com", "https://API.openai.com:443/v1/", url] {
-            let address = Address::parse(base, false).unwrap();
+            let address = ProviderAddress::parse(base, false).unwrap();
             assert_eq!(
                 (address.host.as_str(), address.url("/v1/embeddings")),
                 ("api.openai.com", url.to_owned())
@@ -113,24 +113,24 @@ mod tests {
             "`localhost.evil.example` would be sent texts unencrypted; use https, or allow plain http for it"
         ];
         check("http://localhost.evil.example", refused);
-        assert!(Address::parse("http://gpu.lan:11434", true).is_ok());
+        assert!(ProviderAddress::parse("http://gpu.lan:11434", true).is_ok());
         for url in ["http://localhost:1", "https://127.0.0.1/v1", "http://[::1]", "http://[::1]:1"]
         {
-            assert!(Address::parse(url, false).unwrap().is_local(), "{url}");
+            assert!(ProviderAddress::parse(url, false).unwrap().is_local(), "{url}");
         }
         for url in ["https://gpu.lan:1", "https://[fe80::1]:1", "https://localhost.evil.example"] {
-            assert!(!Address::parse(url, false).unwrap().is_local(), "{url}");
+            assert!(!ProviderAddress::parse(url, false).unwrap().is_local(), "{url}");
         }
     }
 
     #[test]
     fn what_is_no_address_is_refused_and_secrets_are_not_repeated() {
         for url in ["", "host", "ftp://host", "https://", "file:///etc/passwd", "https://a b"] {
-            assert!(Address::parse(url, true).is_err(), "{url}");
+            assert!(ProviderAddress::parse(url, true).is_err(), "{url}");
         }
         for url in ["https://me:hunter2@host", "https://host/?key=hunter2", "https://host#hunter2"]
         {
-            let error = Address::parse(url, true).unwrap_err();
+            let error = ProviderAddress::parse(url, true).unwrap_err();
             assert!(!format!("{error} {error:?}").contains("hunter2"));
         }
     }

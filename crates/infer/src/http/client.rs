@@ -8,24 +8,25 @@ use serde_json::Value;
 use ureq::Agent;
 use ureq::http::{HeaderName, HeaderValue, Request, header};
 
-use super::answer::{Again, Failure};
-use super::deadline::Deadline;
-use super::limits::{Call, FIRST_PAUSE, Limits};
-use super::{Address, Endpoint, Key, trust};
+use super::deadline::CallDeadline;
+use super::limits::{CallKind, CallLimits, FIRST_PAUSE};
+use super::response;
+use super::response::{FailedAttempt, RetryAdvice};
+use super::{ApiKey, ProviderAddress, ProviderEndpoint, tls};
 use crate::error::Error;
 
 /// Talks to one host and no other. Calls wait for the server.
 #[derive(Clone, Debug)]
-pub(crate) struct Client {
+pub(crate) struct ProviderClient {
     agent: Agent,
-    address: Address,
-    auth: Auth,
-    key: Option<Key>,
+    address: ProviderAddress,
+    auth: AuthScheme,
+    key: Option<ApiKey>,
 }
 
 /// In which header the key goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Auth {
+pub(crate) enum AuthScheme {
     Bearer,
     Anthropic,
 }
@@ -33,15 +34,15 @@ pub(crate) enum Auth {
 /// The version of Anthropic's interface that is spoken here.
 const ANTHROPIC_VERSION: &str = "2023-06-01";
 
-impl Client {
-    pub(crate) fn new(endpoint: &Endpoint, auth: Auth) -> Result<Self, Error> {
-        let address = Address::parse(&endpoint.url, endpoint.allow_plain_http)?;
+impl ProviderClient {
+    pub(crate) fn new(endpoint: &ProviderEndpoint, auth: AuthScheme) -> Result<Self, Error> {
+        let address = ProviderAddress::parse(&endpoint.url, endpoint.allow_plain_http)?;
         let config = Agent::config_builder()
             .proxy(None)
             .max_redirects(0)
             .https_only(address.secure)
             .http_status_as_error(false)
-            .tls_config(trust::tls(address.secure)?)
+            .tls_config(tls::tls_config(address.secure)?)
             .user_agent(concat!("waylore/", env!("CARGO_PKG_VERSION")))
             .build();
         Ok(Self { agent: config.into(), address, auth, key: endpoint.key.clone() })
@@ -49,21 +50,21 @@ impl Client {
 
     pub(crate) fn get<T: DeserializeOwned>(
         &self,
-        call: Call,
+        call: CallKind,
         path: &str,
-        deadline: &Deadline,
+        deadline: &CallDeadline,
     ) -> Result<T, Error> {
-        self.call(call, path, None, deadline)
+        self.call_with_retries(call, path, None, deadline)
     }
 
     pub(crate) fn post<T: DeserializeOwned>(
         &self,
-        call: Call,
+        call: CallKind,
         path: &str,
         body: &Value,
-        deadline: &Deadline,
+        deadline: &CallDeadline,
     ) -> Result<T, Error> {
-        self.call(call, path, Some(body.to_string().as_bytes()), deadline)
+        self.call_with_retries(call, path, Some(body.to_string().as_bytes()), deadline)
     }
 
     /// The host with its port, as errors and model ids name it.
@@ -71,44 +72,45 @@ impl Client {
         self.address.host.clone()
     }
 
-    pub(super) fn key(&self) -> Option<&Key> {
+    pub(super) fn key(&self) -> Option<&ApiKey> {
         self.key.as_ref()
     }
 
-    fn call<T: DeserializeOwned>(
+    fn call_with_retries<T: DeserializeOwned>(
         &self,
-        call: Call,
+        call: CallKind,
         path: &str,
         body: Option<&[u8]>,
-        deadline: &Deadline,
+        deadline: &CallDeadline,
     ) -> Result<T, Error> {
         let limits = call.limits();
         let mut attempt = 1;
         loop {
-            let Failure { error, again } = match self.attempt(path, body, &limits, deadline) {
-                Ok(bytes) => return self.parse(&bytes),
-                Err(it) => it,
-            };
+            let FailedAttempt { error, again } =
+                match self.attempt_call(path, body, &limits, deadline) {
+                    Ok(bytes) => return response::parse_response(self, &bytes),
+                    Err(it) => it,
+                };
             let pause = match again {
-                Again::No => return Err(error),
-                Again::Soon => pause(attempt),
-                Again::After(it) => it,
+                RetryAdvice::No => return Err(error),
+                RetryAdvice::Soon => backoff_pause(attempt),
+                RetryAdvice::After(it) => it,
             };
-            if attempt == limits.attempts || !deadline.pause(pause) {
+            if attempt == limits.attempts || !deadline.sleep_within(pause) {
                 return Err(error);
             }
             attempt += 1;
         }
     }
 
-    fn attempt(
+    fn attempt_call(
         &self,
         path: &str,
         body: Option<&[u8]>,
-        limits: &Limits,
-        deadline: &Deadline,
-    ) -> Result<Vec<u8>, Failure> {
-        let left = deadline.left();
+        limits: &CallLimits,
+        deadline: &CallDeadline,
+    ) -> Result<Vec<u8>, FailedAttempt> {
+        let left = deadline.time_left();
         if left.is_zero() {
             return Err(Error::Slow { host: self.host(), within: deadline.budget }.into());
         }
@@ -123,18 +125,18 @@ impl Client {
         let sent = match body {
             Some(body) => {
                 let request = request.header(header::CONTENT_TYPE, "application/json").body(body);
-                self.run(request.map_err(unsendable)?, limits, left)
+                self.run_request(request.map_err(unsendable_key)?, limits, left)
             }
-            None => self.run(request.body(()).map_err(unsendable)?, limits, left),
+            None => self.run_request(request.body(()).map_err(unsendable_key)?, limits, left),
         };
-        let response = sent.map_err(|it| self.failure(it, limits, deadline))?;
-        self.receive(response, limits, deadline)
+        let response = sent.map_err(|it| response::classify_failure(self, it, limits, deadline))?;
+        response::read_response(self, response, limits, deadline)
     }
 
-    fn run<S: ureq::AsSendBody>(
+    fn run_request<S: ureq::AsSendBody>(
         &self,
         request: Request<S>,
-        limits: &Limits,
+        limits: &CallLimits,
         left: Duration,
     ) -> Result<ureq::http::Response<ureq::Body>, ureq::Error> {
         let request = self
@@ -150,16 +152,18 @@ impl Client {
 
     fn credentials(&self) -> Result<Vec<(HeaderName, HeaderValue)>, Error> {
         let mut acc = Vec::new();
-        if self.auth == Auth::Anthropic {
+        if self.auth == AuthScheme::Anthropic {
             let name = HeaderName::from_static("anthropic-version");
             acc.push((name, HeaderValue::from_static(ANTHROPIC_VERSION)));
         }
         if let Some(key) = &self.key {
             let (name, text) = match self.auth {
-                Auth::Bearer => (header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
-                Auth::Anthropic => (HeaderName::from_static("x-api-key"), key.reveal().to_owned()),
+                AuthScheme::Bearer => (header::AUTHORIZATION, format!("Bearer {}", key.reveal())),
+                AuthScheme::Anthropic => {
+                    (HeaderName::from_static("x-api-key"), key.reveal().to_owned())
+                }
             };
-            let mut value = HeaderValue::from_str(&text).map_err(|_| unsendable(()))?;
+            let mut value = HeaderValue::from_str(&text).map_err(|_| unsendable_key(()))?;
             value.set_sensitive(true);
             acc.push((name, value));
         }
@@ -168,7 +172,7 @@ impl Client {
 }
 
 /// Doubles with every attempt, and is spread over its upper half so that clients part ways.
-fn pause(attempt: u32) -> Duration {
+fn backoff_pause(attempt: u32) -> Duration {
     let full = FIRST_PAUSE * 2_u32.saturating_pow(attempt - 1);
     let half = full / 2;
     // A hasher of the standard library is seeded by the system: random enough, and nothing new.
@@ -177,8 +181,8 @@ fn pause(attempt: u32) -> Duration {
 }
 
 /// The error behind it may quote a header, so it is not shown.
-fn unsendable<E>(_: E) -> Error {
-    Error::config("the address or the key has characters that cannot be sent")
+fn unsendable_key<E>(_: E) -> Error {
+    Error::bad_config("the address or the key has characters that cannot be sent")
 }
 
 #[cfg(test)]
@@ -189,7 +193,7 @@ mod tests {
     fn pauses_double_and_vary_within_their_upper_half() {
         for (attempt, full) in [(1, 200), (2, 400), (3, 800)] {
             for _ in 0..100 {
-                let millis = pause(attempt).as_millis();
+                let millis = backoff_pause(attempt).as_millis();
                 assert!((full / 2..=full).contains(&millis), "{millis}");
             }
         }

@@ -4,8 +4,8 @@ use std::net::IpAddr;
 
 use crate::error::Error;
 
-const LOCAL: &str = "127.0.0.1";
-const PORT: u16 = 11434;
+const DEFAULT_HOST: &str = "127.0.0.1";
+const DEFAULT_PORT: u16 = 11434;
 
 /// The address to ask, from the text of `OLLAMA_HOST`: nothing, a host, a host with a port, or a URL.
 ///
@@ -14,11 +14,13 @@ const PORT: u16 = 11434;
 pub fn parse_host(text: &str) -> Result<String, Error> {
     let text = text.trim().trim_matches(['"', '\'']).trim();
     let (scheme, rest, default) = match text.split_once("://") {
-        None => ("http", text, PORT),
+        None => ("http", text, DEFAULT_PORT),
         Some(("http", rest)) => ("http", rest, 80),
         Some(("https", rest)) => ("https", rest, 443),
         Some(_) => {
-            return Err(Error::config("`OLLAMA_HOST` begins with `http://`, `https://` or a host"));
+            return Err(Error::bad_config(
+                "`OLLAMA_HOST` begins with `http://`, `https://` or a host",
+            ));
         }
     };
     let (place, path) = rest.split_once('/').unwrap_or((rest, ""));
@@ -26,12 +28,12 @@ pub fn parse_host(text: &str) -> Result<String, Error> {
     let port = match port {
         Some(it) => it
             .parse()
-            .map_err(|_| Error::config("the port of `OLLAMA_HOST` is no number up to 65535"))?,
+            .map_err(|_| Error::bad_config("the port of `OLLAMA_HOST` is no number up to 65535"))?,
         None => default,
     };
     let path = path.trim_end_matches('/');
     let slash = if path.is_empty() { "" } else { "/" };
-    Ok(format!("{scheme}://{}:{port}{slash}{path}", reachable(host)))
+    Ok(format!("{scheme}://{}:{port}{slash}{path}", reachable_host(host)))
 }
 
 /// Colons within an IPv6 address are no port, whether it stands in brackets or not.
@@ -45,13 +47,13 @@ fn split_port(place: &str) -> (&str, Option<&str>) {
     }
 }
 
-fn reachable(host: &str) -> String {
+fn reachable_host(host: &str) -> String {
     let bare = host.trim_start_matches('[').trim_end_matches(']');
     match bare.parse::<IpAddr>() {
-        Ok(IpAddr::V4(it)) if it.is_unspecified() => LOCAL.to_owned(),
+        Ok(IpAddr::V4(it)) if it.is_unspecified() => DEFAULT_HOST.to_owned(),
         Ok(IpAddr::V6(it)) if it.is_unspecified() => "[::1]".to_owned(),
         Ok(IpAddr::V6(it)) => format!("[{it}]"),
-        _ if bare.is_empty() => LOCAL.to_owned(),
+        _ if bare.is_empty() => DEFAULT_HOST.to_owned(),
         _ => bare.to_owned(),
     }
 }

@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use super::Reranker;
 use crate::error::Error;
-use crate::http::now;
+use crate::http::instant_now;
 
-/// What a live test found.
+/// Result of a live test.
 #[derive(Clone, Debug, PartialEq)]
 pub struct RerankProbe {
     pub model: String,
@@ -18,22 +18,22 @@ pub struct RerankProbe {
 }
 
 impl RerankProbe {
-    /// Whether the answer wins.
+    /// True if the relevant document scores higher.
     pub fn is_sane(&self) -> bool {
         self.related > self.unrelated
     }
 }
 
-const QUESTION: &str = "why does the login fail after an hour";
+const PROBE_QUERY: &str = "why does the login fail after an hour";
 /// Something else and the answer. The answer is not the first: a server that scores by place would win.
-const TEXTS: [&str; 2] = [
+const PROBE_DOCUMENTS: [&str; 2] = [
     "The colour of the button comes from the theme, not from the page.",
     "Access tokens expire after 60 minutes and the client does not renew them.",
 ];
 
-pub(super) fn probe(reranker: &Reranker) -> Result<RerankProbe, Error> {
-    let began = now();
-    let scores = reranker.score(QUESTION, &TEXTS, Duration::MAX)?;
+pub(super) fn probe_reranker(reranker: &Reranker) -> Result<RerankProbe, Error> {
+    let began = instant_now();
+    let scores = reranker.score(PROBE_QUERY, &PROBE_DOCUMENTS, Duration::MAX)?;
     let (latency, model) = (began.elapsed(), reranker.model.clone());
     Ok(RerankProbe { model, latency, unrelated: scores[0], related: scores[1] })
 }

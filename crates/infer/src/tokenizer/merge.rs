@@ -4,15 +4,15 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
 /// A place whose token went into its left neighbour.
-const GONE: u16 = u16::MAX;
+const MERGED_AWAY: u16 = u16::MAX;
 
-/// Which pairs become what, sorted by pair. Looked up by bisection: a hash table would save microseconds of milliseconds.
-pub(super) struct Merges {
-    rows: Vec<Row>,
+/// Merge rules sorted by pair. Binary search is fast enough here.
+pub(super) struct MergeTable {
+    rows: Vec<MergeRule>,
 }
 
 #[derive(Clone, Copy)]
-struct Row {
+struct MergeRule {
     pair: (u16, u16),
     /// The lower, the sooner.
     rank: u16,
@@ -20,55 +20,60 @@ struct Row {
 }
 
 /// Tokens of a word as a list with links, so that merging moves nothing.
-struct Place {
+struct TokenNode {
     token: u16,
     before: usize,
     after: usize,
 }
 
-impl Merges {
-    /// Takes merges most urgent first; of two with the same pair the first counts.
+impl MergeTable {
+    /// Takes rules in order of rank; of two with the same pair the first counts.
     pub(super) fn new(merges: impl Iterator<Item = [u16; 3]>) -> Self {
-        let row = |([left, right, becomes], rank): ([u16; 3], u16)| Row {
+        let row = |([left, right, becomes], rank): ([u16; 3], u16)| MergeRule {
             pair: (left, right),
             rank,
             becomes,
         };
-        let mut rows: Vec<Row> = merges.zip(0..).map(row).collect();
+        let mut rows: Vec<MergeRule> = merges.zip(0..).map(row).collect();
         rows.sort_unstable_by_key(|it| (it.pair, it.rank));
         rows.dedup_by_key(|it| it.pair);
         Self { rows }
     }
 
     /// Time grows with `n log n`, so a word of a hundred kilobytes is no trap.
-    pub(super) fn merge(&self, acc: &mut Vec<u16>, word: impl Iterator<Item = u16>) {
+    pub(super) fn merge_word(&self, acc: &mut Vec<u16>, word: impl Iterator<Item = u16>) {
         let place =
-            |(i, token): (usize, u16)| Place { token, before: i.wrapping_sub(1), after: i + 1 };
-        let mut places: Vec<Place> = word.enumerate().map(place).collect();
+            |(i, token): (usize, u16)| TokenNode { token, before: i.wrapping_sub(1), after: i + 1 };
+        let mut places: Vec<TokenNode> = word.enumerate().map(place).collect();
         let mut due = BinaryHeap::new();
         for left in 0..places.len() {
-            self.offer(&mut due, &places, left);
+            self.push_merge(&mut due, &places, left);
         }
         while let Some(Reverse((_, left, pair, becomes))) = due.pop() {
-            // An offer is void when one of the two has gone into another token since.
+            // A pending merge is stale if one of its tokens was merged meanwhile.
             if pair_at(&places, left) != Some(pair) {
                 continue;
             }
             let right = places[left].after;
             let after = places[right].after;
-            places[right].token = GONE;
+            places[right].token = MERGED_AWAY;
             places[left].token = becomes;
             places[left].after = after;
             if let Some(it) = places.get_mut(after) {
                 it.before = left;
             }
-            self.offer(&mut due, &places, left);
-            self.offer(&mut due, &places, places[left].before);
+            self.push_merge(&mut due, &places, left);
+            self.push_merge(&mut due, &places, places[left].before);
         }
-        acc.extend(places.iter().map(|it| it.token).filter(|it| *it != GONE));
+        acc.extend(places.iter().map(|it| it.token).filter(|it| *it != MERGED_AWAY));
     }
 
-    fn offer(&self, due: &mut BinaryHeap<Reverse<Offer>>, places: &[Place], left: usize) {
+    fn push_merge(
+        &self,
+        due: &mut BinaryHeap<Reverse<PendingMerge>>,
+        places: &[TokenNode],
+        left: usize,
+    ) {
         let Some(pair) = pair_at(places, left) else { return };
         if let Ok(i) = self.rows.binary_search_by_key(&pair, |it| it.pair) {
             due.push(Reverse((self.rows[i].rank, left, pair, self.rows[i].becomes)));
@@ -77,9 +82,9 @@ impl Merges {
 }
 
 /// Rank, place, pair and what it becomes; of equal ranks the leftmost is first.
-type Offer = (u16, usize, (u16, u16), u16);
+type PendingMerge = (u16, usize, (u16, u16), u16);
 
-fn pair_at(places: &[Place], left: usize) -> Option<(u16, u16)> {
+fn pair_at(places: &[TokenNode], left: usize) -> Option<(u16, u16)> {
     let it = places.get(left)?;
     Some((it.token, places.get(it.after)?.token))
 }
@@ -96,9 +101,9 @@ mod tests {
             let it = it.as_bytes();
             [byte(it[0]), byte(it[1]), byte(it[3])]
         };
-        let merges = Merges::new(rules.split(' ').map(rule));
+        let merges = MergeTable::new(rules.split(' ').map(rule));
         let mut acc = Vec::new();
-        merges.merge(&mut acc, word.bytes().map(byte));
+        merges.merge_word(&mut acc, word.bytes().map(byte));
         let tokens = acc.iter().map(|it| char::from(u8::try_from(*it).unwrap()));
         expect.assert_eq(&tokens.collect::<String>());
     }

@@ -2,13 +2,13 @@
 //!
 //! `oracle` includes this file, so that both see the same texts; changing it means running that program again.
 
-use super::letters::{LETTERS, NUMBERS};
+use super::letters::{LETTER_RANGES, NUMBER_RANGES};
 
 /// Samples, and how many of them share one line of the fixture.
 pub(crate) const N_SAMPLES: u64 = 20_000;
 pub(crate) const PER_LINE: u64 = 200;
 
-/// What a sample is strung together from, beside characters at random.
+/// Building blocks of samples, beside random characters.
 #[rustfmt::skip]
 const PIECES: &[&str] = &[
     "the", " the", "The", "retry", " limit", "is", " 3", "parse_header", "getHTTPResponseCode", "__init__", "self.", "naïve", "Straße",
@@ -64,7 +64,7 @@ impl Random {
 
     /// Half of them from the edges of the tables, where a mistake would sit.
     fn any(&mut self) -> char {
-        let table = if self.below(2) == 0 { LETTERS } else { NUMBERS };
+        let table = if self.below(2) == 0 { LETTER_RANGES } else { NUMBER_RANGES };
         let (from, to) = table[self.below(table.len())];
         let edges = [from, to, from.wrapping_sub(1), to + 1];
         let wild = u32::try_from(self.below(0x11_0000)).expect("a code point");

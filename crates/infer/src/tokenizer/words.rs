@@ -3,75 +3,75 @@
 //! By hand, because it is the only pattern and every text passes it. A word is never empty and
 //! the words together are the text.
 
-use super::letters::{LETTERS, NUMBERS, Range};
+use super::letters::{CodePointRange, LETTER_RANGES, NUMBER_RANGES};
 
 /// English endings that are words of their own.
-const ENDINGS: &[&str] = &["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
+const ENGLISH_SUFFIXES: &[&str] = &["'s", "'t", "'re", "'ve", "'m", "'ll", "'d"];
 
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Class {
+enum CharClass {
     Space,
     Letter,
     Number,
     Other,
 }
 
-pub(super) fn words(text: &str) -> impl Iterator<Item = &str> {
+pub(super) fn split_words(text: &str) -> impl Iterator<Item = &str> {
     let mut rest = text;
     std::iter::from_fn(move || {
-        let (word, after) = rest.split_at(first(rest)?);
+        let (word, after) = rest.split_at(first_word_len(rest)?);
         rest = after;
         Some(word)
     })
 }
 
 /// The length of the first word.
-fn first(text: &str) -> Option<usize> {
+fn first_word_len(text: &str) -> Option<usize> {
     let start = text.chars().next()?;
     if start == '\''
-        && let Some(ending) = ENDINGS.iter().find(|it| text.starts_with(**it))
+        && let Some(ending) = ENGLISH_SUFFIXES.iter().find(|it| text.starts_with(**it))
     {
         return Some(ending.len());
     }
-    // One blank belongs to the word behind it.
+    // A single space belongs to the following word.
     let blank = usize::from(start == ' ');
-    let class = text[blank..].chars().next().map_or(Class::Space, class);
-    if class != Class::Space {
-        return Some(blank + run(&text[blank..], class));
+    let class = text[blank..].chars().next().map_or(CharClass::Space, char_class);
+    if class != CharClass::Space {
+        return Some(blank + run_len(&text[blank..], class));
     }
-    let spaces = run(text, Class::Space);
+    let spaces = run_len(text, CharClass::Space);
     let last = text[..spaces].chars().next_back().map_or(0, char::len_utf8);
     // The last space before a word is left to it, unless there is no other.
     let all = spaces == text.len() || spaces == last;
     Some(if all { spaces } else { spaces - last })
 }
 
-/// How far characters of this class go on.
-fn run(text: &str, wanted: Class) -> usize {
-    text.char_indices().find(|(_, it)| class(*it) != wanted).map_or(text.len(), |(at, _)| at)
+/// Length of the run of this class.
+fn run_len(text: &str, wanted: CharClass) -> usize {
+    text.char_indices().find(|(_, it)| char_class(*it) != wanted).map_or(text.len(), |(at, _)| at)
 }
 
-fn class(it: char) -> Class {
+fn char_class(it: char) -> CharClass {
     if it.is_ascii() {
         return match it {
-            'a'..='z' | 'A'..='Z' => Class::Letter,
-            '0'..='9' => Class::Number,
-            '\t'..='\r' | ' ' => Class::Space,
-            _ => Class::Other,
+            'a'..='z' | 'A'..='Z' => CharClass::Letter,
+            '0'..='9' => CharClass::Number,
+            '\t'..='\r' | ' ' => CharClass::Space,
+            _ => CharClass::Other,
         };
     }
     if it.is_whitespace() {
-        Class::Space
-    } else if holds(LETTERS, it) {
-        Class::Letter
-    } else if holds(NUMBERS, it) {
-        Class::Number
+        CharClass::Space
+    } else if in_ranges(LETTER_RANGES, it) {
+        CharClass::Letter
+    } else if in_ranges(NUMBER_RANGES, it) {
+        CharClass::Number
     } else {
-        Class::Other
+        CharClass::Other
     }
 }
 
-fn holds(ranges: &[Range], it: char) -> bool {
+fn in_ranges(ranges: &[CodePointRange], it: char) -> bool {
     let code = u32::from(it);
     let next = ranges.partition_point(|(from, _)| *from <= code);
     next > 0 && code <= ranges[next - 1].1
@@ -83,7 +83,7 @@ mod tests {
     use expect_test::{Expect, expect};
 
     fn check(text: &str, expect: Expect) {
-        expect.assert_eq(&words(text).collect::<Vec<_>>().join("|"));
+        expect.assert_eq(&split_words(text).collect::<Vec<_>>().join("|"));
     }
 
     #[test]
@@ -112,7 +112,7 @@ mod tests {
 
     #[test]
     fn the_tables_are_in_order() {
-        for table in [LETTERS, NUMBERS] {
+        for table in [LETTER_RANGES, NUMBER_RANGES] {
             assert!(table.iter().all(|(from, to)| from <= to));
             assert!(table.windows(2).all(|it| it[0].1 + 1 < it[1].0));
         }

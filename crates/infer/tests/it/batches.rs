@@ -3,7 +3,7 @@
 use std::num::NonZero;
 use std::thread;
 
-use waylore_infer::{DIMS, Embedder};
+use waylore_infer::{BuiltInEmbedder, DIMS};
 
 /// Lengths from nothing to more than the model reads, in no order.
 fn texts() -> Vec<String> {
@@ -15,7 +15,7 @@ fn texts() -> Vec<String> {
     (0..24).map(text).collect()
 }
 
-fn embed(embedder: &Embedder, texts: &[String]) -> Vec<Vec<f32>> {
+fn embed(embedder: &BuiltInEmbedder, texts: &[String]) -> Vec<Vec<f32>> {
     embedder.embed(&texts.iter().map(String::as_str).collect::<Vec<_>>())
 }
 
@@ -23,7 +23,7 @@ fn embed(embedder: &Embedder, texts: &[String]) -> Vec<Vec<f32>> {
 fn a_batch_is_its_texts_one_by_one() {
     let texts = texts();
     for threads in [1, 3, 100] {
-        let embedder = Embedder::with_threads(NonZero::new(threads).unwrap());
+        let embedder = BuiltInEmbedder::with_threads(NonZero::new(threads).unwrap());
         let together = embed(&embedder, &texts);
         assert_eq!(together.len(), texts.len());
         for (vector, text) in together.iter().zip(&texts) {
@@ -35,8 +35,8 @@ fn a_batch_is_its_texts_one_by_one() {
 #[test]
 fn eight_threads_share_one_model() {
     let texts = texts();
-    let embedder = Embedder::new();
-    let wanted = embed(&Embedder::new(), &texts);
+    let embedder = BuiltInEmbedder::new();
+    let wanted = embed(&BuiltInEmbedder::new(), &texts);
     thread::scope(|scope| {
         for i in 0..8 {
             let (embedder, texts, wanted) = (embedder.clone(), &texts, &wanted);
@@ -53,7 +53,7 @@ fn eight_threads_share_one_model() {
 
 #[test]
 fn the_model_is_loaded_when_needed_and_released_when_told() {
-    let embedder = Embedder::new();
+    let embedder = BuiltInEmbedder::new();
     assert!(!embedder.is_loaded());
     assert!(embedder.embed(&[]).is_empty());
     assert!(!embedder.is_loaded(), "nothing to embed needs no model");
@@ -64,7 +64,7 @@ fn the_model_is_loaded_when_needed_and_released_when_told() {
     assert!(!embedder.is_loaded());
     assert_eq!(embedder.embed_one("the retry limit"), before);
     embedder.release();
-    embedder.warm();
+    embedder.load_now();
     assert!(embedder.is_loaded());
 }
 
@@ -80,7 +80,7 @@ fn any_text_has_a_vector() {
         megabyte("\0"),
         "\u{202e}אבג\u{202c}".to_owned(),
     ];
-    for vector in embed(&Embedder::new(), &texts) {
+    for vector in embed(&BuiltInEmbedder::new(), &texts) {
         assert_eq!(vector.len(), DIMS);
         assert!(vector.iter().all(|it| it.is_finite()));
     }
@@ -88,7 +88,7 @@ fn any_text_has_a_vector() {
 
 #[test]
 fn what_is_beyond_the_limit_is_not_read() {
-    let embedder = Embedder::new();
+    let embedder = BuiltInEmbedder::new();
     let read = " word".repeat(510);
     assert_eq!(embedder.embed_one(&read), embedder.embed_one(&(read.clone() + " and more")));
     assert_ne!(embedder.embed_one(&read), embedder.embed_one(&read[..read.len() - 5]));

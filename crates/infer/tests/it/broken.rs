@@ -1,28 +1,28 @@
 //! Answers that are not what was asked for: each is an error that says what is wrong, and nothing of it is used.
 
-use waylore_infer::{EmbeddingApi, Flaw};
+use waylore_infer::{EmbeddingApi, ResponseFlaw};
 
 use crate::kit::{LONG, embeddings, flaw, open};
 use crate::server::{Reply, Server};
 
 /// What is wrong with this answer to a request for two vectors of two numbers.
-fn check(reply: impl Fn() -> Reply + Send + Sync + 'static) -> Flaw {
+fn check(reply: impl Fn() -> Reply + Send + Sync + 'static) -> ResponseFlaw {
     let server = Server::start(move |_, _| reply());
     let error = embeddings(&server).embed_documents(&["a", "b"]).unwrap_err();
     assert_eq!(server.seen().len(), 1, "asking again would not help");
     flaw(error)
 }
 
-fn check_json(body: &'static str) -> Flaw {
+fn check_json(body: &'static str) -> ResponseFlaw {
     check(move || Reply::text(200, "application/json; charset=utf-8", body))
 }
 
-fn check_raw(text: &'static str) -> Flaw {
+fn check_raw(text: &'static str) -> ResponseFlaw {
     check(move || Reply::Raw(text.as_bytes().to_vec()))
 }
 
 /// An answer with these two vectors.
-fn check_vectors(first: &str, second: &str) -> Flaw {
+fn check_vectors(first: &str, second: &str) -> ResponseFlaw {
     let row = |i: usize, it: &str| format!(r#"{{"index":{i},"embedding":{it}}}"#);
     let body = format!(r#"{{"data":[{},{}]}}"#, row(0, first), row(1, second));
     check(move || Reply::text(200, "application/json", &body))
@@ -32,62 +32,65 @@ const HEAD: &str = "HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n";
 
 #[test]
 fn an_answer_that_breaks_off_is_truncated() {
-    assert_eq!(check_json(r#"{"data":[{"index":0,"embed"#), Flaw::Truncated);
-    assert_eq!(check_json(""), Flaw::Truncated);
+    assert_eq!(check_json(r#"{"data":[{"index":0,"embed"#), ResponseFlaw::Truncated);
+    assert_eq!(check_json(""), ResponseFlaw::Truncated);
     let longer =
         || Reply::Raw(format!("{HEAD}content-length: 5000\r\n\r\n{{\"data\":[]}}").into_bytes());
-    assert_eq!(check(longer), Flaw::Truncated);
+    assert_eq!(check(longer), ResponseFlaw::Truncated);
     let shorter =
         || Reply::Raw(format!("{HEAD}content-length: 5\r\n\r\n{{\"data\":[]}}").into_bytes());
-    assert_eq!(check(shorter), Flaw::Truncated);
+    assert_eq!(check(shorter), ResponseFlaw::Truncated);
     let chunk =
         || Reply::Raw(format!("{HEAD}transfer-encoding: chunked\r\n\r\n5\r\n{{\"dat").into_bytes());
-    assert_eq!(check(chunk), Flaw::Truncated);
+    assert_eq!(check(chunk), ResponseFlaw::Truncated);
     let chunk =
         || Reply::Raw(format!("{HEAD}transfer-encoding: chunked\r\n\r\nzz\r\n{{}}").into_bytes());
-    assert_eq!(check(chunk), Flaw::Truncated);
+    assert_eq!(check(chunk), ResponseFlaw::Truncated);
 }
 
 #[test]
 fn an_answer_that_is_something_else_is_named() {
-    assert_eq!(check_json("<html>captive portal</html>"), Flaw::WebPage);
-    assert_eq!(check(|| Reply::text(200, "text/html", "{}")), Flaw::WebPage);
+    assert_eq!(check_json("<html>captive portal</html>"), ResponseFlaw::WebPage);
+    assert_eq!(check(|| Reply::text(200, "text/html", "{}")), ResponseFlaw::WebPage);
     assert_eq!(
         check(|| Reply::text(200, "text/plain", "{}")),
-        Flaw::WrongType("text/plain".to_owned())
+        ResponseFlaw::WrongType("text/plain".to_owned())
     );
-    assert_eq!(check_json("data: {}"), Flaw::NotJson);
-    assert_eq!(check_json(r#"{"data":[]} and more"#), Flaw::NotJson);
-    assert!(matches!(check_json(r#"{"embeddings":[[1,0],[0,1]]}"#), Flaw::Shape(_)));
-    assert!(matches!(check_json("[]"), Flaw::Shape(_)));
-    assert!(matches!(check_raw("SSH-2.0-OpenSSH_9.9\r\n\r\n"), Flaw::NotHttp(_)));
+    assert_eq!(check_json("data: {}"), ResponseFlaw::NotJson);
+    assert_eq!(check_json(r#"{"data":[]} and more"#), ResponseFlaw::NotJson);
+    assert!(matches!(check_json(r#"{"embeddings":[[1,0],[0,1]]}"#), ResponseFlaw::Shape(_)));
+    assert!(matches!(check_json("[]"), ResponseFlaw::Shape(_)));
+    assert!(matches!(check_raw("SSH-2.0-OpenSSH_9.9\r\n\r\n"), ResponseFlaw::NotHttp(_)));
 }
 
 #[test]
 fn numbers_that_are_none_are_refused() {
-    assert_eq!(check_vectors("[1,0]", "[NaN,0]"), Flaw::NotJson);
-    assert_eq!(check_vectors("[1,0]", "[1e39,0]"), Flaw::NotFinite);
-    assert_eq!(check_vectors("[1,0]", "[0,0]"), Flaw::Zero);
+    assert_eq!(check_vectors("[1,0]", "[NaN,0]"), ResponseFlaw::NotJson);
+    assert_eq!(check_vectors("[1,0]", "[1e39,0]"), ResponseFlaw::NotFinite);
+    assert_eq!(check_vectors("[1,0]", "[0,0]"), ResponseFlaw::Zero);
     for vector in
         ["[null,0]", r#"["1","0"]"#, r#""AACAPwAAAAA=""#, "null", "{}", "[[1,0]]", "[true,0]"]
     {
-        assert!(matches!(check_vectors("[1,0]", vector), Flaw::Shape(_)), "{vector}");
+        assert!(matches!(check_vectors("[1,0]", vector), ResponseFlaw::Shape(_)), "{vector}");
     }
 }
 
 #[test]
 fn vectors_of_another_length_or_number_are_refused() {
-    assert_eq!(check_vectors("[1,0]", "[1,0,0]"), Flaw::Dims { wanted: 2, found: 3 });
-    assert_eq!(check_vectors("[1,0]", "[1]"), Flaw::Dims { wanted: 2, found: 1 });
-    assert_eq!(check_vectors("[1,0]", "[]"), Flaw::Dims { wanted: 2, found: 0 });
+    assert_eq!(check_vectors("[1,0]", "[1,0,0]"), ResponseFlaw::Dims { wanted: 2, found: 3 });
+    assert_eq!(check_vectors("[1,0]", "[1]"), ResponseFlaw::Dims { wanted: 2, found: 1 });
+    assert_eq!(check_vectors("[1,0]", "[]"), ResponseFlaw::Dims { wanted: 2, found: 0 });
     assert_eq!(
         check_json(r#"{"data":[{"index":0,"embedding":[1,0]}]}"#),
-        Flaw::Count { wanted: 2, found: 1 }
+        ResponseFlaw::Count { wanted: 2, found: 1 }
     );
-    assert_eq!(check_json(r#"{"data":[]}"#), Flaw::Count { wanted: 2, found: 0 });
+    assert_eq!(check_json(r#"{"data":[]}"#), ResponseFlaw::Count { wanted: 2, found: 0 });
     let twice = r#"{"data":[{"index":0,"embedding":[1,0]},{"index":0,"embedding":[0,1]}]}"#;
-    assert_eq!(check_json(twice), Flaw::Order);
-    assert!(matches!(check_json(r#"{"data":[{"index":-1,"embedding":[1,0]}]}"#), Flaw::Shape(_)));
+    assert_eq!(check_json(twice), ResponseFlaw::Order);
+    assert!(matches!(
+        check_json(r#"{"data":[{"index":-1,"embedding":[1,0]}]}"#),
+        ResponseFlaw::Shape(_)
+    ));
 }
 
 #[test]
@@ -97,7 +100,7 @@ fn one_bad_request_of_many_spoils_all() {
         _ => Reply::json(serde_json::json!({ "data": [] })),
     });
     let error = embeddings(&server).embed_documents(&["a"; 40]).unwrap_err();
-    assert_eq!(flaw(error), Flaw::Count { wanted: 8, found: 0 });
+    assert_eq!(flaw(error), ResponseFlaw::Count { wanted: 8, found: 0 });
 }
 
 #[test]
@@ -105,7 +108,7 @@ fn nothing_measured_is_nothing_opened() {
     for body in [r#"{"data":[]}"#, r#"{"data":[{"index":0,"embedding":[]}]}"#] {
         let server = Server::start(move |_, _| Reply::text(200, "application/json", body));
         let error = open(&server, EmbeddingApi::Compatible, "some-model", None).err().unwrap();
-        assert!(matches!(flaw(error), Flaw::Count { .. }));
+        assert!(matches!(flaw(error), ResponseFlaw::Count { .. }));
     }
 }
 
@@ -114,5 +117,5 @@ fn a_question_is_checked_as_documents_are() {
     let server =
         Server::start(|_, _| Reply::json(crate::kit::data(&[vec![1.0, 0.0], vec![0.0, 1.0]])));
     let error = embeddings(&server).embed_query("why", LONG).unwrap_err();
-    assert_eq!(flaw(error), Flaw::Count { wanted: 1, found: 2 });
+    assert_eq!(flaw(error), ResponseFlaw::Count { wanted: 1, found: 2 });
 }

@@ -2,7 +2,9 @@
 
 use expect_test::expect;
 use serde_json::{Value, json};
-use waylore_infer::{DIMS, Embedder, EmbeddingApi, Embeddings, Error, Flaw, MODEL_ID};
+use waylore_infer::{
+    BuiltInEmbedder, DIMS, EmbeddingApi, EmbeddingModel, Error, MODEL_ID, ResponseFlaw,
+};
 
 use crate::kit::{KEY, LONG, data, embeddings, endpoint, fine, flaw, open};
 use crate::server::{Reply, Seen, Server};
@@ -60,9 +62,9 @@ fn ollama_says_how_long_its_vectors_are() {
     );
     assert!(bodies(&server, "POST /api/embed").is_empty());
     let error = open(&server, EmbeddingApi::Ollama, "all-minilm", Some(1024)).err().unwrap();
-    assert_eq!(flaw(error), Flaw::Dims { wanted: 1024, found: 6 });
+    assert_eq!(flaw(error), ResponseFlaw::Dims { wanted: 1024, found: 6 });
     let error = open(&server, EmbeddingApi::Ollama, "all-minilm", Some(4)).err().unwrap();
-    assert_eq!(flaw(error), Flaw::Dims { wanted: 4, found: 6 }, "not a model to be cut");
+    assert_eq!(flaw(error), ResponseFlaw::Dims { wanted: 4, found: 6 }, "not a model to be cut");
     let error = open(&server, EmbeddingApi::Ollama, "absent", None).err().unwrap();
     assert!(
         matches!(&error, Error::Missing { said, .. } if said.contains("ollama pull absent")),
@@ -87,7 +89,7 @@ fn an_old_ollama_that_knows_no_dimensions_is_cut_here() {
 fn a_model_that_cannot_embed_is_not_opened() {
     let server = Server::start(|_, _| Reply::json(json!({ "capabilities": ["completion"] })));
     let error = open(&server, EmbeddingApi::Ollama, "llama3", None).err().unwrap();
-    assert_eq!(flaw(error), Flaw::Shape("`llama3` is not an embedding model".to_owned()));
+    assert_eq!(flaw(error), ResponseFlaw::Shape("`llama3` is not an embedding model".to_owned()));
 }
 
 #[test]
@@ -166,7 +168,7 @@ fn many_texts_are_several_requests_and_one_answer() {
 
 #[test]
 fn the_built_in_model_is_behind_the_same_door() {
-    let embeddings = Embeddings::BuiltIn(Embedder::new());
+    let embeddings = EmbeddingModel::BuiltIn(BuiltInEmbedder::new());
     assert_eq!((embeddings.id(), embeddings.dims()), (MODEL_ID, DIMS));
     assert_eq!(
         embeddings.embed_documents(&["a"]).unwrap()[0],
@@ -197,6 +199,6 @@ fn a_probe_finds_a_model_that_knows_nothing_and_one_that_was_replaced() {
         model: "m".to_owned(),
         dims: None,
     };
-    let embeddings = Embeddings::open(&config).unwrap();
+    let embeddings = EmbeddingModel::open(&config).unwrap();
     assert!(matches!(embeddings.probe(), Err(Error::Changed { .. })));
 }

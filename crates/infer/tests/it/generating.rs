@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use waylore_infer::{Error, Flaw, Generator, Prompt, TextApi, TextConfig};
+use waylore_infer::{Error, ResponseFlaw, TextApi, TextConfig, TextGenerator, TextPrompt};
 
 use crate::kit::{KEY, LONG, endpoint, flaw};
 use crate::server::{Reply, Seen, Server};
@@ -10,8 +10,8 @@ use crate::server::{Reply, Seen, Server};
 fn complete(api: TextApi, answer: Value, system: &str) -> (Result<String, Error>, Seen) {
     let server = Server::start(move |_, _| Reply::json(answer.clone()));
     let config = TextConfig { api, endpoint: endpoint(&server), model: "some-model".to_owned() };
-    let prompt = Prompt { system, user: "why?", max_tokens: 50 };
-    let res = Generator::new(&config).unwrap().complete(&prompt, LONG);
+    let prompt = TextPrompt { system, user: "why?", max_tokens: 50 };
+    let res = TextGenerator::new(&config).unwrap().complete(&prompt, LONG);
     (res, server.seen().remove(0))
 }
 
@@ -88,8 +88,8 @@ fn no_text_is_an_error() {
         (TextApi::Anthropic, json!({ "content": [] })),
     ];
     for (api, answer) in rows {
-        assert_eq!(flaw(complete(api, answer, "").0.unwrap_err()), Flaw::Empty);
+        assert_eq!(flaw(complete(api, answer, "").0.unwrap_err()), ResponseFlaw::Empty);
     }
     let (res, _) = complete(TextApi::Anthropic, json!({ "message": { "content": "because" } }), "");
-    assert!(matches!(flaw(res.unwrap_err()), Flaw::Shape(_)));
+    assert!(matches!(flaw(res.unwrap_err()), ResponseFlaw::Shape(_)));
 }

@@ -1,8 +1,8 @@
 //! Servers that mean harm, or might as well: they learn nothing, cost little and cannot speak through us.
 
 use waylore_infer::{
-    EmbeddingApi, EmbeddingConfig, Embeddings, Endpoint, Error, Flaw, Generator, Key, Prompt,
-    TextApi, TextConfig,
+    ApiKey, EmbeddingApi, EmbeddingConfig, EmbeddingModel, Error, ProviderEndpoint, ResponseFlaw,
+    TextApi, TextConfig, TextGenerator, TextPrompt,
 };
 
 use crate::kit::{KEY, LONG, SHORT, embeddings, endpoint, fine, flaw};
@@ -33,11 +33,11 @@ fn ten_gigabytes_are_not_read() {
     let head = announced.clone();
     let server = Server::start(move |_, _| Reply::Drip(head.clone()));
     let error = embeddings(&server).embed_query("why", LONG).unwrap_err();
-    assert_eq!(flaw(error), Flaw::TooLarge { limit }, "what is announced is enough");
+    assert_eq!(flaw(error), ResponseFlaw::TooLarge { limit }, "what is announced is enough");
     for (head, bytes) in [(announced, blanks.clone()), (unannounced, chunk), (to_the_end, blanks)] {
         let server = Server::start(move |_, _| Reply::Flood(head.clone(), bytes.clone()));
         let error = embeddings(&server).embed_query("why", LONG).unwrap_err();
-        assert_eq!(flaw(error), Flaw::TooLarge { limit });
+        assert_eq!(flaw(error), ResponseFlaw::TooLarge { limit });
     }
 }
 
@@ -47,7 +47,7 @@ fn headers_without_end_are_not_read() {
         Reply::Flood(b"HTTP/1.1 200 OK\r\n".to_vec(), b"x: yyyyyyyyyyyyyyyy\r\n".repeat(100))
     });
     let error = embeddings(&server).embed_query("why", LONG).unwrap_err();
-    assert!(matches!(flaw(error), Flaw::NotHttp(_)));
+    assert!(matches!(flaw(error), ResponseFlaw::NotHttp(_)));
 }
 
 #[test]
@@ -125,7 +125,7 @@ fn what_a_server_says_is_one_short_plain_line() {
 #[test]
 fn a_key_with_a_line_break_is_refused_before_anything_is_sent() {
     for key in ["sk-1\r\nx-evil: 1", "sk-1\n", "sk-1\0", " sk-1"] {
-        assert!(matches!(Key::new(key), Err(Error::Config { .. })));
+        assert!(matches!(ApiKey::new(key), Err(Error::Config { .. })));
     }
 }
 
@@ -134,7 +134,7 @@ fn a_model_or_an_address_cannot_change_the_request() {
     let server = Server::start(|seen, _| fine(seen));
     let config = |url: String, model: &str| EmbeddingConfig {
         api: EmbeddingApi::Compatible,
-        endpoint: Endpoint { url, key: None, allow_plain_http: false },
+        endpoint: ProviderEndpoint { url, key: None, allow_plain_http: false },
         model: model.to_owned(),
         dims: Some(2),
     };
@@ -145,10 +145,10 @@ fn a_model_or_an_address_cannot_change_the_request() {
         ("@evil.example", "m"),
         ("?a=b", "m"),
     ] {
-        let res = Embeddings::open(&config(server.url() + suffix, model));
+        let res = EmbeddingModel::open(&config(server.url() + suffix, model));
         assert!(matches!(res.err(), Some(Error::Config { .. })), "{suffix} {model}");
     }
-    let plain = Embeddings::open(&config("http://192.0.2.1:8080".to_owned(), "m"));
+    let plain = EmbeddingModel::open(&config("http://192.0.2.1:8080".to_owned(), "m"));
     assert!(
         matches!(plain.err(), Some(Error::Config { .. })),
         "not encrypted, and not this machine"
@@ -160,16 +160,16 @@ fn a_model_or_an_address_cannot_change_the_request() {
 fn connections_are_not_shared_between_hosts_or_keys() {
     let server =
         Server::start(|_, _| Reply::json(serde_json::json!({ "message": { "content": "yes" } })));
-    let endpoint = |key: Option<&str>| Endpoint {
+    let endpoint = |key: Option<&str>| ProviderEndpoint {
         url: server.url(),
-        key: key.map(|it| Key::new(it).unwrap()),
+        key: key.map(|it| ApiKey::new(it).unwrap()),
         allow_plain_http: false,
     };
     for key in [Some("first"), None, Some("second")] {
         let config =
             TextConfig { api: TextApi::Ollama, endpoint: endpoint(key), model: "m".to_owned() };
-        let prompt = Prompt { system: "", user: "why", max_tokens: 1 };
-        Generator::new(&config).unwrap().complete(&prompt, LONG).unwrap();
+        let prompt = TextPrompt { system: "", user: "why", max_tokens: 1 };
+        TextGenerator::new(&config).unwrap().complete(&prompt, LONG).unwrap();
     }
     let keys: Vec<Option<String>> =
         server.seen().iter().map(|it| it.header("authorization").map(str::to_owned)).collect();

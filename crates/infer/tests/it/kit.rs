@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 use waylore_infer::{
-    EmbeddingApi, EmbeddingConfig, Embeddings, Endpoint, Error, Flaw, Key, RerankApi, RerankConfig,
-    Reranker,
+    ApiKey, EmbeddingApi, EmbeddingConfig, EmbeddingModel, Error, ProviderEndpoint, RerankApi,
+    RerankConfig, Reranker, ResponseFlaw,
 };
 
 use crate::server::{Reply, Seen, Server};
@@ -21,12 +21,16 @@ pub(crate) const LONG: Duration = Duration::from_secs(30);
 /// Too short for a second attempt.
 pub(crate) const SHORT: Duration = Duration::from_millis(90);
 
-pub(crate) fn endpoint(server: &Server) -> Endpoint {
-    Endpoint { url: server.url(), key: Some(Key::new(KEY).unwrap()), allow_plain_http: false }
+pub(crate) fn endpoint(server: &Server) -> ProviderEndpoint {
+    ProviderEndpoint {
+        url: server.url(),
+        key: Some(ApiKey::new(KEY).unwrap()),
+        allow_plain_http: false,
+    }
 }
 
 /// Of an unknown model, with vectors of two numbers; nothing is sent to open it.
-pub(crate) fn embeddings(server: &Server) -> Embeddings {
+pub(crate) fn embeddings(server: &Server) -> EmbeddingModel {
     open(server, EmbeddingApi::Compatible, "some-model", Some(2)).unwrap()
 }
 
@@ -35,9 +39,9 @@ pub(crate) fn open(
     api: EmbeddingApi,
     model: &str,
     dims: Option<usize>,
-) -> Result<Embeddings, Error> {
+) -> Result<EmbeddingModel, Error> {
     let model = model.to_owned();
-    Embeddings::open(&EmbeddingConfig { api, endpoint: endpoint(server), model, dims })
+    EmbeddingModel::open(&EmbeddingConfig { api, endpoint: endpoint(server), model, dims })
 }
 
 pub(crate) fn reranker(server: &Server, api: RerankApi) -> Reranker {
@@ -59,7 +63,7 @@ pub(crate) fn fine(seen: &Seen) -> Reply {
 }
 
 /// What is wrong with an answer, when that is what is wrong.
-pub(crate) fn flaw(error: Error) -> Flaw {
+pub(crate) fn flaw(error: Error) -> ResponseFlaw {
     match error {
         Error::Answer { flaw, .. } => flaw,
         error => panic!("{error}"),

@@ -1,6 +1,6 @@
 //! Texts that mean the same are closer than texts that do not.
 
-use waylore_infer::Embedder;
+use waylore_infer::BuiltInEmbedder;
 
 /// A question, what answers it in other words, and what is about something else.
 const ROWS: &[[&str; 3]] = &[
@@ -33,7 +33,7 @@ const ROWS: &[[&str; 3]] = &[
 
 #[test]
 fn the_answer_is_closer_than_something_else() {
-    let embedder = Embedder::new();
+    let embedder = BuiltInEmbedder::new();
     for [question, answer, other] in ROWS {
         let vectors = embedder.embed(&[question, answer, other]);
         let cosine = |i: usize| vectors[0].iter().zip(&vectors[i]).map(|(a, b)| a * b).sum::<f32>();
@@ -43,7 +43,7 @@ fn the_answer_is_closer_than_something_else() {
 
 #[test]
 fn every_question_finds_its_answer_among_all() {
-    let embedder = Embedder::new();
+    let embedder = BuiltInEmbedder::new();
     let questions = embedder.embed(&column(0));
     let answers = embedder.embed(&column(1));
     for (i, question) in questions.iter().enumerate() {

@@ -2,7 +2,7 @@
 
 use expect_test::{Expect, expect};
 use serde_json::{Value, json};
-use waylore_infer::{Flaw, RerankApi};
+use waylore_infer::{RerankApi, ResponseFlaw};
 
 use crate::kit::{LONG, flaw, reranker};
 use crate::server::{Reply, Server};
@@ -100,19 +100,27 @@ fn a_long_list_is_several_requests_to_tei() {
 
 #[test]
 fn scores_that_mean_nothing_are_refused() {
-    let check = |api: RerankApi, answer: Value, wanted: Flaw| {
+    let check = |api: RerankApi, answer: Value, wanted: ResponseFlaw| {
         let server = Server::start(move |_, _| Reply::json(answer.clone()));
         let error = reranker(&server, api).score("why", &["a", "b"], LONG).unwrap_err();
         assert_eq!(flaw(error), wanted);
     };
     let result = |index: usize, score: f64| json!({ "index": index, "relevance_score": score });
     let results = |all: &[Value]| json!({ "results": all });
-    check(RerankApi::Cohere, results(&[result(0, 0.5)]), Flaw::Count { wanted: 2, found: 1 });
-    check(RerankApi::Cohere, results(&[result(0, 0.5), result(0, 0.5)]), Flaw::Order);
-    check(RerankApi::Cohere, results(&[result(0, 0.5), result(2, 0.5)]), Flaw::Order);
-    check(RerankApi::Cohere, results(&[result(0, 0.5), result(1, 1e39)]), Flaw::NotFinite);
-    check(RerankApi::Compatible, results(&[result(0, 1e-20), result(1, 3e-20)]), Flaw::Flat);
-    check(RerankApi::Ollama, json!({ "response": "yes" }), Flaw::NoVote);
+    check(
+        RerankApi::Cohere,
+        results(&[result(0, 0.5)]),
+        ResponseFlaw::Count { wanted: 2, found: 1 },
+    );
+    check(RerankApi::Cohere, results(&[result(0, 0.5), result(0, 0.5)]), ResponseFlaw::Order);
+    check(RerankApi::Cohere, results(&[result(0, 0.5), result(2, 0.5)]), ResponseFlaw::Order);
+    check(RerankApi::Cohere, results(&[result(0, 0.5), result(1, 1e39)]), ResponseFlaw::NotFinite);
+    check(
+        RerankApi::Compatible,
+        results(&[result(0, 1e-20), result(1, 3e-20)]),
+        ResponseFlaw::Flat,
+    );
+    check(RerankApi::Ollama, json!({ "response": "yes" }), ResponseFlaw::NoVote);
 }
 
 #[test]

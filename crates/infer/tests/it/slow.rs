@@ -3,7 +3,9 @@
 use std::time::Duration;
 
 use serde_json::json;
-use waylore_infer::{EmbeddingApi, EmbeddingConfig, Embeddings, Endpoint, Error, RerankApi};
+use waylore_infer::{
+    EmbeddingApi, EmbeddingConfig, EmbeddingModel, Error, ProviderEndpoint, RerankApi,
+};
 
 use crate::kit::{LONG, NOBODY, SHORT, embeddings, fine, reranker};
 use crate::server::{Reply, Server};
@@ -119,10 +121,10 @@ fn nobody_there_is_an_error_that_may_pass() {
     let url = NOBODY.to_owned();
     let config = EmbeddingConfig {
         api: EmbeddingApi::Compatible,
-        endpoint: Endpoint { url, key: None, allow_plain_http: false },
+        endpoint: ProviderEndpoint { url, key: None, allow_plain_http: false },
         model: "some-model".to_owned(),
         dims: Some(2),
     };
-    let error = Embeddings::open(&config).unwrap().embed_query("why", LONG).unwrap_err();
+    let error = EmbeddingModel::open(&config).unwrap().embed_query("why", LONG).unwrap_err();
     assert!(matches!(error, Error::Unreachable { .. }) && error.is_temporary(), "{error}");
 }

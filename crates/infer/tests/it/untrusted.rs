@@ -8,7 +8,9 @@ use std::thread;
 use rustls::crypto::ring;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
-use waylore_infer::{Endpoint, Error, Generator, Key, Prompt, TextApi, TextConfig};
+use waylore_infer::{
+    ApiKey, Error, ProviderEndpoint, TextApi, TextConfig, TextGenerator, TextPrompt,
+};
 
 use crate::kit::{KEY, LONG};
 
@@ -35,14 +37,15 @@ fn a_certificate_nobody_vouches_for_ends_the_call() {
     });
 
     let url = format!("https://localhost:{port}");
-    let endpoint = Endpoint { url, key: Some(Key::new(KEY).unwrap()), allow_plain_http: false };
+    let endpoint =
+        ProviderEndpoint { url, key: Some(ApiKey::new(KEY).unwrap()), allow_plain_http: false };
     let config = TextConfig { api: TextApi::Anthropic, endpoint, model: "m".to_owned() };
-    let generator = match Generator::new(&config) {
+    let generator = match TextGenerator::new(&config) {
         Ok(it) => it,
         // A machine without any certificates trusts nobody either.
         Err(error) => return assert!(matches!(error, Error::Config { .. }), "{error}"),
     };
-    let prompt = Prompt { system: "", user: "why", max_tokens: 1 };
+    let prompt = TextPrompt { system: "", user: "why", max_tokens: 1 };
     let error = generator.complete(&prompt, LONG).unwrap_err();
     assert!(matches!(error, Error::Untrusted { .. }) && !error.is_temporary(), "{error}");
     assert!(server.join().unwrap().is_empty(), "nothing was said to it");

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use expect_test::expect_file;
-use waylore_infer::{DIMS, Embedder, MODEL_ID, encode_i8};
+use waylore_infer::{BuiltInEmbedder, DIMS, MODEL_ID, encode_i8};
 
 #[rustfmt::skip]
 const TEXTS: &[&str] = &[
@@ -31,7 +31,7 @@ const TEXTS: &[&str] = &[
 
 #[test]
 fn vectors_are_the_same_on_every_machine() {
-    let vectors = Embedder::new().embed(TEXTS);
+    let vectors = BuiltInEmbedder::new().embed(TEXTS);
     let mut acc = format!("{MODEL_ID}: hash of all bits, first eight numbers, text\n");
     for (vector, text) in vectors.iter().zip(TEXTS) {
         // Printed in full, so equal lines are equal bits.
@@ -43,7 +43,7 @@ fn vectors_are_the_same_on_every_machine() {
 
 #[test]
 fn vectors_have_length_one_and_a_code_that_keeps_their_cosine() {
-    let vectors = Embedder::new().embed(TEXTS);
+    let vectors = BuiltInEmbedder::new().embed(TEXTS);
     for a in &vectors {
         assert_eq!((a.len(), encode_i8(a).len()), (DIMS, DIMS));
         assert!((dot(a, a) - 1.0).abs() < 1e-5);

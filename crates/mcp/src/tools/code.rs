@@ -1,114 +1,124 @@
-//! Questions to the code graph.
+//! Tools for the code graph.
 
-use engine::{Freshness, Mention, Symbol, frame};
+use engine::{IndexFreshness, ReachedSymbol, SymbolInfo, frame};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::{Call, Said, Wrong, arguments, framed};
+use super::{ToolCallContext, ToolError, ToolOutput, frame_notes, parse_arguments};
 
-/// How far is looked when nobody says, and at most.
-const USUAL: u32 = 3;
-const MOST: u32 = 10;
-/// How many are named; the rest is counted.
-const NAMED: usize = 60;
+/// Default and largest depth.
+const DEFAULT_DEPTH: u32 = 3;
+const MAX_DEPTH: u32 = 10;
+/// Symbols listed by name; the rest is counted.
+const MAX_LISTED: usize = 60;
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct About {
+struct GraphArgs {
     target: String,
     depth: Option<u32>,
 }
 
-impl About {
+impl GraphArgs {
     fn depth(&self) -> u32 {
-        self.depth.unwrap_or(USUAL).clamp(1, MOST)
+        self.depth.unwrap_or(DEFAULT_DEPTH).clamp(1, MAX_DEPTH)
     }
 }
 
-pub(super) async fn impact(call: Call<'_>) -> Result<Said, Wrong> {
-    let about: About = arguments(call.arguments)?;
-    let found = call.engine.impact(&about.target, about.depth()).await?;
+pub(super) async fn analyze_impact(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let about: GraphArgs = parse_arguments(call.arguments)?;
+    let found = call.project.code_graph().impact(&about.target, about.depth()).await?;
     let lines: Vec<String> =
-        found.memories.iter().map(|it| call.engine.framed_note(&it.memory)).collect();
-    let notes = framed(&lines);
-    let head = format!("A change of {} is noticed by", names(&found.targets));
-    let mut text = told(&head, "nobody in the index", &found.mentions, &found.freshness);
+        found.memories.iter().map(|it| call.project.injector().format_note(&it.memory)).collect();
+    let notes = frame_notes(&lines);
+    let head = format!("A change to {} affects", symbol_names(&found.targets));
+    let mut text = format_reached(&head, "nothing in the index", &found.reached, &found.freshness);
     if !notes.is_empty() {
         text = format!("{text}\n{notes}");
     }
     let mut data = json!({
         "targets": found.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "affected": mentions_json(&found.mentions),
-        "n_affected": found.mentions.len(),
-        "lacks": lacks(&found.freshness),
+        "affected": mentions_json(&found.reached),
+        "n_affected": found.reached.len(),
+        "lacks": freshness_warnings(&found.freshness),
     });
     if !notes.is_empty() {
         data["notes"] = json!(notes);
     }
-    Ok(Said { text, data })
+    Ok(ToolOutput { text, data })
 }
 
-pub(super) async fn dependencies(call: Call<'_>) -> Result<Said, Wrong> {
-    let about: About = arguments(call.arguments)?;
-    let found = call.engine.dependencies(&about.target, about.depth()).await?;
-    let head = format!("{} needs", names(&found.targets));
-    let text = told(&head, "nothing in the index", &found.mentions, &found.freshness);
+pub(super) async fn get_dependencies(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let about: GraphArgs = parse_arguments(call.arguments)?;
+    let found = call.project.code_graph().dependencies(&about.target, about.depth()).await?;
+    let head = format!("{} depends on", symbol_names(&found.targets));
+    let text = format_reached(&head, "nothing in the index", &found.reached, &found.freshness);
     let data = json!({
         "targets": found.targets.iter().map(symbol_json).collect::<Vec<_>>(),
-        "needs": mentions_json(&found.mentions),
-        "n_needs": found.mentions.len(),
-        "lacks": lacks(&found.freshness),
+        "needs": mentions_json(&found.reached),
+        "n_needs": found.reached.len(),
+        "lacks": freshness_warnings(&found.freshness),
     });
-    Ok(Said { text, data })
+    Ok(ToolOutput { text, data })
 }
 
-/// What was found, one a line, and what the answer may lack.
-fn told(head: &str, none: &str, mentions: &[Mention], freshness: &Freshness) -> String {
+/// Formats reached symbols, one per line, with warnings about a stale index.
+fn format_reached(
+    head: &str,
+    none: &str,
+    mentions: &[ReachedSymbol],
+    freshness: &IndexFreshness,
+) -> String {
     let mut res = if mentions.is_empty() { format!("{head} {none}.") } else { format!("{head}:") };
-    for it in mentions.iter().take(NAMED) {
-        let name = name(&it.symbol);
+    for it in mentions.iter().take(MAX_LISTED) {
+        let name = symbol_name(&it.symbol);
         res = format!("{res}\n- {name} (depth {}, {}, line {})", it.depth, it.kind.slug(), it.line);
     }
-    if mentions.len() > NAMED {
-        res = format!("{res}\n- and {} more", mentions.len() - NAMED);
+    if mentions.len() > MAX_LISTED {
+        res = format!("{res}\n- and {} more", mentions.len() - MAX_LISTED);
     }
-    lacks(freshness).into_iter().fold(res, |acc, it| format!("{acc}\n{it}"))
+    freshness_warnings(freshness).into_iter().fold(res, |acc, it| format!("{acc}\n{it}"))
 }
 
-/// What an answer may lack.
-fn lacks(freshness: &Freshness) -> Vec<String> {
+/// Warnings if the index is incomplete or stale.
+fn freshness_warnings(freshness: &IndexFreshness) -> Vec<String> {
     let mut res = Vec::new();
     if freshness.is_partial {
-        res.push("The index is not complete; a person can run `waylore index`.".to_owned());
+        res.push("The index is incomplete; the user can run `waylore index`.".to_owned());
     }
-    if !freshness.changed.is_empty() {
-        let changed: Vec<String> = freshness.changed.iter().map(|it| frame::neutral(it)).collect();
-        res.push(format!("Changed since they were indexed: {}.", changed.join(", ")));
+    if !freshness.changed_files.is_empty() {
+        let changed: Vec<String> =
+            freshness.changed_files.iter().map(|it| frame::neutralize_text(it)).collect();
+        res.push(format!("Changed since indexing: {}.", changed.join(", ")));
     }
     res
 }
 
-fn names(symbols: &[Symbol]) -> String {
-    symbols.iter().map(name).collect::<Vec<_>>().join(", ")
+fn symbol_names(symbols: &[SymbolInfo]) -> String {
+    symbols.iter().map(symbol_name).collect::<Vec<_>>().join(", ")
 }
 
-/// Names in code are somebody else's text.
-fn name(symbol: &Symbol) -> String {
-    let path = frame::neutral(&symbol.path);
-    if symbol.name.is_empty() { path } else { format!("{path}:{}", frame::neutral(&symbol.name)) }
+/// The name for output; names in code are untrusted text.
+fn symbol_name(symbol: &SymbolInfo) -> String {
+    let path = frame::neutralize_text(&symbol.path);
+    if symbol.name.is_empty() {
+        path
+    } else {
+        format!("{path}:{}", frame::neutralize_text(&symbol.name))
+    }
 }
 
-fn symbol_json(symbol: &Symbol) -> Value {
+fn symbol_json(symbol: &SymbolInfo) -> Value {
     json!({ "path": symbol.path, "symbol": symbol.name })
 }
 
-fn mentions_json(mentions: &[Mention]) -> Vec<Value> {
-    let row = |it: &Mention| {
+fn mentions_json(mentions: &[ReachedSymbol]) -> Vec<Value> {
+    let row = |it: &ReachedSymbol| {
         let mut res = symbol_json(&it.symbol);
         res["depth"] = json!(it.depth);
         res["line"] = json!(it.line);
         res["edge"] = json!(it.kind.slug());
         res
     };
-    mentions.iter().take(NAMED).map(row).collect()
+    mentions.iter().take(MAX_LISTED).map(row).collect()
 }

@@ -1,4 +1,4 @@
-//! The module map: what the project is made of.
+//! Tools for the module map.
 
 use std::path::PathBuf;
 
@@ -6,37 +6,37 @@ use engine::{MapEdit, MappedModule};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::memory::path;
-use super::{Call, Said, Wrong, arguments};
+use super::memory::parse_path;
+use super::{ToolCallContext, ToolError, ToolOutput, parse_arguments};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Show {
+struct ShowMapArgs {
     module: Option<String>,
 }
 
-pub(super) async fn show(call: Call<'_>) -> Result<Said, Wrong> {
-    let Show { module } = arguments(call.arguments)?;
-    let map = call.engine.module_map().await?;
+pub(super) async fn show_map(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let ShowMapArgs { module } = parse_arguments(call.arguments)?;
+    let map = call.project.code_graph().module_map().await?;
     let Some(word) = module else {
-        let modules: Vec<Value> = map.named().map(module_json).collect();
-        let notes = map.told();
+        let modules: Vec<Value> = map.listed_modules().map(module_json).collect();
+        let notes = map.to_notes();
         let data = json!({ "notes": notes, "modules": modules });
-        return Ok(Said { text: notes, data });
+        return Ok(ToolOutput { text: notes, data });
     };
-    let Some(found) = map.find(&word) else {
-        let ids: Vec<&str> = map.named().map(|it| it.module.id.as_str()).collect();
-        let what = format!("no module is called `{word}`; there are: {}", ids.join(", "));
-        return Err(Wrong::Refused(what));
+    let Some(found) = map.find_module(&word) else {
+        let ids: Vec<&str> = map.listed_modules().map(|it| it.module.id.as_str()).collect();
+        let what = format!("no module `{word}`; known modules: {}", ids.join(", "));
+        return Err(ToolError::Refused(what));
     };
-    let notes = found.told();
+    let notes = found.to_notes();
     let data = json!({ "notes": notes, "modules": [module_json(found)] });
-    Ok(Said { text: notes, data })
+    Ok(ToolOutput { text: notes, data })
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Update {
+struct UpdateMapArgs {
     module: String,
     name: Option<String>,
     description: Option<String>,
@@ -44,26 +44,27 @@ struct Update {
     files: Vec<PathBuf>,
 }
 
-pub(super) async fn update(call: Call<'_>) -> Result<Said, Wrong> {
-    let given: Update = arguments(call.arguments)?;
+pub(super) async fn update_map(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let given: UpdateMapArgs = parse_arguments(call.arguments)?;
     let mut edits = Vec::new();
     edits.extend(given.name.map(MapEdit::Name));
     edits.extend(given.description.map(MapEdit::Description));
     if !given.files.is_empty() {
-        let files: Result<Vec<_>, Wrong> =
-            given.files.iter().map(|it| path(call.engine, it)).collect();
+        let files: Result<Vec<_>, ToolError> =
+            given.files.iter().map(|it| parse_path(call.project, it)).collect();
         edits.push(MapEdit::Members(files?));
     }
     if edits.is_empty() {
-        return Err(Wrong::Arguments("nothing is said about the module".to_owned()));
+        return Err(ToolError::Arguments("name, description and files are all missing".to_owned()));
     }
     let mut ids = Vec::new();
     for edit in edits {
-        let memory = call.engine.propose_map(&call.session, &given.module, edit).await?;
+        let memory =
+            call.project.code_indexer().propose_map(&call.session, &given.module, edit).await?;
         ids.push(memory.id.to_string());
     }
-    let text = "Proposed. The map changes when a person has confirmed it.".to_owned();
-    Ok(Said { text, data: json!({ "ids": ids }) })
+    let text = "Proposed. The map changes when the user confirms it.".to_owned();
+    Ok(ToolOutput { text, data: json!({ "ids": ids }) })
 }
 
 fn module_json(mapped: &MappedModule) -> Value {
@@ -73,6 +74,6 @@ fn module_json(mapped: &MappedModule) -> Value {
         "root": module.root,
         "n_files": module.files.len(),
         "n_memories": mapped.n_memories,
-        "needs": module.needs,
+        "needs": module.dependencies,
     })
 }

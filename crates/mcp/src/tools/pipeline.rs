@@ -1,41 +1,43 @@
-//! Recipes and contexts of a pipeline.
+//! Tools for recipes and pipeline contexts.
 
 use std::path::PathBuf;
 
-use engine::{Occasion, Pipeline, frame};
+use engine::{ContextRequest, PipelineContext, frame};
 use serde::Deserialize;
 use serde_json::{Value, json};
 
-use super::memory::path;
-use super::{Call, Said, Wrong, arguments, framed};
+use super::memory::parse_path;
+use super::{ToolCallContext, ToolError, ToolOutput, frame_notes, parse_arguments};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Recipe {
+struct RecipeArgs {
     task: String,
 }
 
-pub(super) async fn recipe(call: Call<'_>) -> Result<Said, Wrong> {
-    let Recipe { task } = arguments(call.arguments)?;
-    let Some(found) = call.engine.recipe(&task).await? else {
+pub(super) async fn get_recipe(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let RecipeArgs { task } = parse_arguments(call.arguments)?;
+    call.project.embedding_indexer().embed_before_search().await;
+    let Some(found) = call.project.retriever().find_recipe(&task).await? else {
         let text = "No recipe fits this task.".to_owned();
-        return Ok(Said { text, data: json!({ "notes": "", "steps": [] }) });
+        return Ok(ToolOutput { text, data: json!({ "notes": "", "steps": [] }) });
     };
-    let notes = framed(&[call.engine.recipe_note(&found)]);
+    let notes = frame_notes(&[call.project.injector().format_recipe(&found)]);
     let step = |it: &model::RecipeStep| -> Value {
-        let mut res = json!({ "order": it.order, "description": frame::neutral(&it.description) });
+        let mut res =
+            json!({ "order": it.order, "description": frame::neutralize_text(&it.description) });
         if let Some(file) = &it.file {
             res["file"] = json!(file.as_str());
         }
         res
     };
     let steps: Vec<Value> = found.recipe.steps.iter().map(step).collect();
-    Ok(Said { text: notes.clone(), data: json!({ "notes": notes, "steps": steps }) })
+    Ok(ToolOutput { text: notes.clone(), data: json!({ "notes": notes, "steps": steps }) })
 }
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Context {
+struct ContextToolArgs {
     stage: String,
     #[serde(default)]
     task: String,
@@ -47,24 +49,25 @@ struct Context {
     report: String,
 }
 
-pub(super) async fn context(call: Call<'_>) -> Result<Said, Wrong> {
-    let given: Context = arguments(call.arguments)?;
-    let stage = Pipeline::parse(&given.stage).map_err(|it| Wrong::Arguments(it.to_string()))?;
-    let mut occasion = Occasion::for_pipeline(stage);
+pub(super) async fn get_context(call: ToolCallContext<'_>) -> Result<ToolOutput, ToolError> {
+    let given: ContextToolArgs = parse_arguments(call.arguments)?;
+    let stage =
+        PipelineContext::parse(&given.stage).map_err(|it| ToolError::Arguments(it.to_string()))?;
+    let mut occasion = ContextRequest::for_pipeline(stage);
     for file in &given.files {
-        occasion.files.push(path(call.engine, file)?);
+        occasion.files.push(parse_path(call.project, file)?);
     }
-    (occasion.task, occasion.modules, occasion.report) = (given.task, given.modules, given.report);
-    let context = call.engine.context_pipeline(&occasion).await?;
-    let told = context.placed.iter().map(|it| it.hit.shown.memory.id);
-    call.engine.asked_and_told(&call.session, told)?;
+    (occasion.task, occasion.modules, occasion.failure_report) =
+        (given.task, given.modules, given.report);
+    if occasion.has_search_text() {
+        call.project.embedding_indexer().embed_before_search().await;
+    }
+    let context = call.project.injector().pipeline_context(&occasion).await?;
+    let told = context.placed.iter().map(|it| it.hit.rated.memory.id);
+    call.project.injector().record_requested_memories(&call.session, told)?;
     let notes = context.text.trim_end().to_owned();
     let ids: Vec<String> =
-        context.placed.iter().map(|it| it.hit.shown.memory.id.to_string()).collect();
-    let text = if notes.is_empty() {
-        format!("Nothing is known that a `{stage}` should know.")
-    } else {
-        notes.clone()
-    };
-    Ok(Said { text, data: json!({ "notes": notes, "ids": ids }) })
+        context.placed.iter().map(|it| it.hit.rated.memory.id.to_string()).collect();
+    let text = if notes.is_empty() { format!("No notes for `{stage}`.") } else { notes.clone() };
+    Ok(ToolOutput { text, data: json!({ "notes": notes, "ids": ids }) })
 }

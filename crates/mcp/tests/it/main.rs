@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use model::Timestamp;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use waylore_mcp::{Config, Opening, serve_lines};
+use waylore_mcp::{Config, OpenFuture, serve_lines};
 
 /// What was written, readable from outside.
 #[derive(Clone, Default)]
@@ -27,7 +27,7 @@ impl Write for Sheet {
 }
 
 /// There is no project: what matters here comes before the engine.
-fn nowhere(_: PathBuf) -> Opening {
+fn nowhere(_: PathBuf) -> OpenFuture {
     Box::pin(async { Err("there is no project; say where it is".to_owned()) })
 }
 
@@ -38,7 +38,7 @@ fn answers(input: Vec<u8>) -> Vec<Value> {
         now: || Timestamp(1_700_000_000_000),
         random: || [7; 10],
         folder: None,
-        cwd: PathBuf::from("/"),
+        current_dir: PathBuf::from("/"),
         host_session: None,
     };
     let sheet = Sheet::default();

@@ -1,11 +1,11 @@
-//! What each event carries. Hosts tell different amounts, so most fields may be missing.
+//! Bodies of events. Hosts report different amounts, so most fields are optional.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::Value;
 
 use crate::{
-    MemoryType, Methodology, Outcome, Phase, ProjectPath, Scope, SessionId, SessionType, Tool,
-    ValidationKind, WorkUnit,
+    MemoryScope, MemoryType, Methodology, Phase, ProjectPath, SessionId, SessionOutcome,
+    SessionType, Tool, ValidationKind, WorkUnit,
 };
 
 /// A session began.
@@ -20,15 +20,15 @@ pub struct SessionStart {
     pub host_session: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
     pub session_type: Option<SessionType>,
-    /// What was asked for.
+    /// The request as the user wrote it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub planned_steps: Option<u32>,
-    /// Read leniently: a methodology's own word becomes its phase, an unknown one exploring.
+    /// Parsed leniently: a word of a methodology maps to its phase, an unknown word to `explore`.
     #[serde(default, deserialize_with = "any_phase", skip_serializing_if = "Option::is_none")]
     pub phase: Option<Phase>,
-    /// The agent's role in a relay, e.g. `coder`.
+    /// The role of the agent in a methodology, e.g. `coder`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub role: Option<String>,
     /// The session that started this one as a subagent.
@@ -36,16 +36,16 @@ pub struct SessionStart {
     pub parent: Option<SessionId>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_unit: Option<WorkUnit>,
-    /// Where the host keeps its own log of the session, which is fuller than what it tells.
+    /// Path of the host's own transcript, which holds more than the hook messages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub transcript: Option<String>,
 }
 
-/// A person said something; kept only as task text and for corrections.
+/// A user message; stored only as task text and for corrections.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct UserMessage {
     pub text: String,
-    /// The person stopped the agent in the middle of its work.
+    /// The user interrupted the agent.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub interrupts: bool,
 }
@@ -57,7 +57,7 @@ pub struct ToolCall {
     pub tool: Tool,
     #[serde(default)]
     pub args: ToolArgs,
-    /// Missing where the host does not count; the fold then counts itself.
+    /// Absent if the host does not count steps; the fold then counts them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
     /// The host was in its plan mode.
@@ -65,27 +65,27 @@ pub struct ToolCall {
     pub planning: bool,
 }
 
-/// The arguments of a call, as far as they mean the same for every host.
+/// The arguments of a call that have the same meaning for every host.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct ToolArgs {
-    /// The files or folders the call names, those of the project only.
+    /// Files or folders of the project that the call names.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<ProjectPath>,
     /// The region that is read or edited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<LineSpan>,
-    /// What is looked for: a pattern, a glob, words for the web.
+    /// The search expression: a pattern, a glob or a web query.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub query: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub url: Option<String>,
-    /// Fingerprint of the text an edit takes out.
+    /// Fingerprint of the text that an edit removes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub removed: Option<String>,
-    /// Fingerprint of the text it puts in; an edit whose two are swapped undoes this one.
+    /// Fingerprint of the text that it adds. An edit with both swapped reverts this one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub added: Option<String>,
 }
@@ -97,32 +97,32 @@ pub struct LineSpan {
     pub last: u32,
 }
 
-/// A tool answered.
+/// The result of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct ToolResult {
     pub call_id: String,
     pub tool: Tool,
     pub ok: bool,
-    /// A person refused the call, so it never ran; `ok` is then false and says nothing about the tool.
+    /// The user rejected the call, so it never ran; `ok` is then false and says nothing of the tool.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub rejected: bool,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub duration_ms: Option<u64>,
-    /// Bytes of the whole answer, of which the excerpt is the beginning, and the end where it is long.
+    /// Size of the whole result in bytes; the excerpt holds its beginning, and its end if it is long.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub size: Option<u64>,
-    #[serde(default, skip_serializing_if = "Excerpt::is_empty")]
-    pub excerpt: Excerpt,
-    /// The files of the project that the answer names.
+    #[serde(default, skip_serializing_if = "TextExcerpt::is_empty")]
+    pub excerpt: TextExcerpt,
+    /// Files of the project that the result names.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub paths: Vec<ProjectPath>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub matches: Option<u32>,
 }
 
-/// The agent thought or spoke.
+/// Text of the agent: reasoning or a message.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Reasoning {
+pub struct AgentReasoning {
     pub text: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
@@ -141,54 +141,54 @@ pub struct StepComplete {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(default)]
 pub struct TokenUsage {
-    /// Everything the model was given, cached or not.
+    /// All input tokens, cached or not.
     pub input: u64,
     pub output: u64,
     /// The part of `input` that came from a cache.
     pub cached: u64,
 }
 
-/// A note the agent asked to keep.
+/// A note that the agent asked to record.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RecordedNote {
     #[serde(rename = "type", serialize_with = "type_slug", deserialize_with = "stored_type")]
     pub kind: MemoryType,
     pub content: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub scope: Option<Scope>,
+    pub scope: Option<MemoryScope>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub tags: Vec<String>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub files: Vec<ProjectPath>,
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub modules: Vec<String>,
-    /// As it was given; validated against the type when the note is judged.
+    /// The payload as received; validated against the memory kind when the note is judged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub payload: Option<Value>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub step: Option<u32>,
 }
 
-/// The host checked the work.
+/// The result of a check that the host ran.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Validation {
+pub struct ValidationResult {
     pub kind: ValidationKind,
     pub ok: bool,
-    /// The part of the work it speaks of; missing, it speaks of the session.
+    /// The checked part of the work; if absent, the whole session.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub work_unit: Option<WorkUnit>,
 }
 
-/// The host replaced the conversation so far by a summary; what the agent had read is forgotten.
+/// The host replaced the conversation by a summary; earlier notes left the context.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Compaction {}
+pub struct ContextCompaction {}
 
 /// The session ended.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SessionEnd {
-    /// Missing where the host only says that it ended.
+    /// Absent if the host reports only that the session ended.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub outcome: Option<Outcome>,
+    pub outcome: Option<SessionOutcome>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub steps: Option<u32>,
 }
@@ -196,12 +196,12 @@ pub struct SessionEnd {
 /// The longest excerpt, in bytes.
 pub const MAX_EXCERPT: usize = 4096;
 
-/// The beginning of a tool's answer, at most [`MAX_EXCERPT`] bytes.
+/// The beginning of a tool result, at most [`MAX_EXCERPT`] bytes.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
-pub struct Excerpt(String);
+pub struct TextExcerpt(String);
 
-impl Excerpt {
-    /// Cuts at a character. Redact first: half a secret is not recognised as one.
+impl TextExcerpt {
+    /// Truncates at a character boundary. Redact first: half a secret is not detected.
     pub fn new(text: impl Into<String>) -> Self {
         let mut text = text.into();
         text.truncate(text.floor_char_boundary(MAX_EXCERPT));
@@ -217,7 +217,7 @@ impl Excerpt {
     }
 }
 
-impl<'de> Deserialize<'de> for Excerpt {
+impl<'de> Deserialize<'de> for TextExcerpt {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
         String::deserialize(from).map(Self::new)
     }
@@ -225,7 +225,7 @@ impl<'de> Deserialize<'de> for Excerpt {
 
 fn any_phase<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Phase>, D::Error> {
     let word = Option::<String>::deserialize(from)?;
-    Ok(word.map(|it| Methodology::phase_of_any(&it)))
+    Ok(word.map(|it| Methodology::phase_for_any_word(&it)))
 }
 
 fn type_slug<S: Serializer>(kind: &MemoryType, to: S) -> Result<S::Ok, S::Error> {

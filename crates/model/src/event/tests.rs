@@ -8,8 +8,8 @@ use serde_json::json;
 
 use super::*;
 use crate::{
-    Kind, MemoryType, Outcome, Phase, ProjectPath, Scope, SessionType, Tool, ToolKind,
-    ValidationKind, WorkUnit,
+    MemoryKind, MemoryScope, MemoryType, Phase, ProjectPath, SessionOutcome, SessionType, Tool,
+    ToolKind, ValidationKind, WorkUnit,
 };
 
 const SESSION: &str = "019a0000-0000-7000-8000-000000000001";
@@ -17,10 +17,10 @@ const SESSION: &str = "019a0000-0000-7000-8000-000000000001";
 /// Reads the rest of an event of a fixed session and writes it again.
 fn check(rest: &str, expect: Expect) {
     let line = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,{rest}}}"#);
-    let res = match Envelope::read(&line) {
+    let res = match EventEnvelope::parse_line(&line) {
         Ok(it) => {
             let head = format!(r#"{{"event_id":"e1","session_id":"{SESSION}","at":5,"#);
-            it.line().strip_prefix(&head).unwrap().to_owned()
+            it.to_line().strip_prefix(&head).unwrap().to_owned()
         }
         Err(error) => format!("error: {error}"),
     };
@@ -112,19 +112,25 @@ fn ids_and_lines_have_a_size() {
     let line = |id: &str| {
         format!(r#"{{"event":"session_end","event_id":"{id}","session_id":"{SESSION}","at":0}}"#)
     };
-    assert!(Envelope::read(&line("x")).is_ok());
-    assert_eq!(Envelope::read(&line("")), Err(EventError::Id { bytes: 0 }));
-    assert_eq!(Envelope::read(&line(&"x".repeat(129))), Err(EventError::Id { bytes: 129 }));
-    let endless = " ".repeat(MAX_LINE + 1);
-    assert_eq!(Envelope::read(&endless), Err(EventError::TooLong { bytes: MAX_LINE + 1 }));
+    assert!(EventEnvelope::parse_line(&line("x")).is_ok());
+    assert_eq!(EventEnvelope::parse_line(&line("")), Err(EventError::Id { bytes: 0 }));
+    assert_eq!(
+        EventEnvelope::parse_line(&line(&"x".repeat(129))),
+        Err(EventError::Id { bytes: 129 })
+    );
+    let endless = " ".repeat(MAX_EVENT_LINE_BYTES + 1);
+    assert_eq!(
+        EventEnvelope::parse_line(&endless),
+        Err(EventError::TooLong { bytes: MAX_EVENT_LINE_BYTES + 1 })
+    );
 }
 
 #[test]
 fn an_excerpt_is_cut_at_a_character() {
     let text = format!("x{}", "é".repeat(MAX_EXCERPT));
-    let excerpt = Excerpt::new(text.as_str());
+    let excerpt = TextExcerpt::new(text.as_str());
     assert_eq!(excerpt.as_str().len(), MAX_EXCERPT - 1);
-    let stored: Excerpt = serde_json::from_value(json!(text)).unwrap();
+    let stored: TextExcerpt = serde_json::from_value(json!(text)).unwrap();
     assert_eq!(stored, excerpt, "a peer that sends too much is cut, not refused");
 }
 
@@ -133,7 +139,7 @@ fn a_line_has_no_line_end_inside() {
     let event =
         Event::UserMessage(UserMessage { text: "a\nb\r\u{2028}".to_owned(), interrupts: false });
     let session = SESSION.parse().unwrap();
-    let line = Envelope { id: "e".to_owned(), session, at: Timestamp(0), event }.line();
+    let line = EventEnvelope { id: "e".to_owned(), session, at: Timestamp(0), event }.to_line();
     assert!(!line.contains(['\n', '\r']), "{line}");
 }
 
@@ -148,7 +154,7 @@ fn any_of<T: Copy + std::fmt::Debug + 'static>(all: &'static [T]) -> impl Strate
 fn tool() -> impl Strategy<Value = Tool> {
     prop_oneof![
         any_of(ToolKind::ALL).prop_map(|it| Tool::parse(it.slug()).unwrap()),
-        (".*", ".*").prop_map(|(server, tool)| Tool::mcp(&server, &tool)),
+        (".*", ".*").prop_map(|(server, tool)| Tool::mcp_tool(&server, &tool)),
     ]
 }
 
@@ -212,7 +218,7 @@ fn tool_events() -> impl Strategy<Value = Event> {
     let verdict = (any::<bool>(), any::<bool>());
     let result = (".*", tool(), verdict, counts, ".*", vec(path(), 0..3)).prop_map(
         |(call_id, tool, (ok, rejected), (duration_ms, size, matches), excerpt, paths)| {
-            let excerpt = Excerpt::new(excerpt);
+            let excerpt = TextExcerpt::new(excerpt);
             Event::ToolResult(ToolResult {
                 call_id,
                 tool,
@@ -231,13 +237,13 @@ fn tool_events() -> impl Strategy<Value = Event> {
 
 fn record() -> impl Strategy<Value = Event> {
     let kind = prop_oneof![
-        any_of(Kind::ALL).prop_map(MemoryType::Core),
+        any_of(MemoryKind::ALL).prop_map(MemoryType::Core),
         "[a-z]{1,5}\\.[a-z0-9_]{1,5}".prop_map(|it| MemoryType::Custom(format!("custom:{it}"))),
     ];
     let payload =
         option::of((any::<i64>(), ".*").prop_map(|(n, text)| json!({"n": n, "t": [text]})));
     let words = || vec(".*", 0..3);
-    let scope = option::of(any_of(Scope::ALL));
+    let scope = option::of(any_of(MemoryScope::ALL));
     (kind, ".*", scope, words(), vec(path(), 0..3), words(), payload, option::of(any::<u32>()))
         .prop_map(|it| {
             Event::Record(RecordedNote {
@@ -260,22 +266,22 @@ fn small_events() -> impl Strategy<Value = Event> {
     prop_oneof![
         (".*", any::<bool>())
             .prop_map(|(text, interrupts)| Event::UserMessage(UserMessage { text, interrupts })),
-        Just(Event::Compaction(Compaction {})),
-        (".*", step()).prop_map(|(text, step)| Event::Reasoning(Reasoning { text, step })),
+        Just(Event::Compaction(ContextCompaction {})),
+        (".*", step()).prop_map(|(text, step)| Event::Reasoning(AgentReasoning { text, step })),
         (step(), option::of(usage))
             .prop_map(|(step, usage)| Event::StepComplete(StepComplete { step, usage })),
         (any_of(ValidationKind::ALL), any::<bool>(), option::of(work_unit())).prop_map(
-            |(kind, ok, work_unit)| Event::Validation(Validation { kind, ok, work_unit })
+            |(kind, ok, work_unit)| Event::Validation(ValidationResult { kind, ok, work_unit })
         ),
-        (option::of(any_of(Outcome::ALL)), step())
+        (option::of(any_of(SessionOutcome::ALL)), step())
             .prop_map(|(outcome, steps)| Event::SessionEnd(SessionEnd { outcome, steps })),
     ]
 }
 
-fn envelope() -> impl Strategy<Value = Envelope> {
+fn envelope() -> impl Strategy<Value = EventEnvelope> {
     let event = prop_oneof![session_start(), tool_events(), record(), small_events()];
     ("\\PC{1,30}", any::<u128>(), any::<i64>(), event).prop_map(|(id, session, at, event)| {
-        Envelope {
+        EventEnvelope {
             id,
             session: SessionId(uuid::Uuid::from_u128(session)),
             at: Timestamp(at),
@@ -287,12 +293,12 @@ fn envelope() -> impl Strategy<Value = Envelope> {
 proptest! {
     #[test]
     fn every_event_reads_back(envelope in envelope()) {
-        let line = envelope.line();
-        prop_assert_eq!(Envelope::read(&line).unwrap(), envelope);
+        let line = envelope.to_line();
+        prop_assert_eq!(EventEnvelope::parse_line(&line).unwrap(), envelope);
     }
 
     #[test]
     fn no_line_makes_the_reader_panic(line in "\\PC*") {
-        let _ = Envelope::read(&line);
+        let _ = EventEnvelope::parse_line(&line);
     }
 }

@@ -1,87 +1,96 @@
-//! Drafts about errors: the command, the message, and what ended it.
+//! Drafts about errors: the command, the message and the fix.
 
-use model::{ErrorPattern, Kind, Payload, ProjectPath};
+use model::{ErrorPattern, MemoryKind, Payload, ProjectPath};
 
-use super::{Draft, Seen, list};
-use crate::fingerprint::is_generic;
-use crate::said;
+use super::{MemoryDraft, SessionSighting, quote_paths};
+use crate::evidence::Evidence;
+use crate::fingerprint::is_generic_message;
+use crate::statements;
 
-pub(super) fn fixed(key: &str, seen: &[Seen]) -> Option<Draft> {
-    if key.starts_with("missing ") {
-        return moved(seen);
-    }
-    let last = &seen.last()?.evidence;
-    let (command, message) = (last.command.as_deref()?, last.message.as_deref()?);
-    let (fix, files) = fix(seen)?;
-    let content = format!("`{command}` fails with “{message}”. {fix}");
+/// The longest command that is recommended as a fix, in bytes.
+const MAX_FIX_BYTES: usize = 120;
+
+/// An error with its fix; `None` while no fix is known that can be described.
+pub(super) fn draft_fixed_error(
+    fingerprint: &str,
+    seen: &[SessionSighting],
+) -> Option<MemoryDraft> {
+    let Evidence::ErrorRetry { command, message, normalised_message, .. } = &seen.last()?.evidence
+    else {
+        return None;
+    };
+    let (resolution, files) = describe_fix(seen)?;
+    let content = format!("`{command}` fails with “{message}”. {resolution}");
     let payload = Payload::ErrorPattern(ErrorPattern {
-        fingerprint: key.to_owned(),
+        fingerprint: fingerprint.to_owned(),
         tool: "shell".to_owned(),
-        message: last.normalised.clone().unwrap_or_else(|| message.to_owned()),
-        resolution: Some(fix),
+        message: normalised_message.clone().unwrap_or_else(|| message.clone()),
+        resolution: Some(resolution),
     });
-    Some(Draft::new(Kind::ErrorPattern, content).about(files).with(payload))
+    let draft = MemoryDraft::new(MemoryKind::ErrorPattern, content);
+    Some(draft.with_files(files).with_payload(payload))
 }
 
-/// What ended it, in words; the latest session that knows decides.
-fn fix(seen: &[Seen]) -> Option<(String, Vec<ProjectPath>)> {
-    // A variant of the command that worked, with nothing edited in between, is the plainest fix there is.
-    for it in seen.iter().rev().map(|it| &it.evidence).filter(|it| it.files.is_empty()) {
-        let (failed, worked) = (it.command.as_deref()?, it.worked.as_deref());
-        if let Some(worked) = worked.filter(|worked| is_variant(failed, worked)) {
-            return Some((format!("What worked: `{worked}`."), Vec::new()));
+/// Describes the fix of the latest session that has one, with the files it edited.
+fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> {
+    let fixes = || {
+        seen.iter().rev().filter_map(|it| match &it.evidence {
+            Evidence::ErrorRetry { command, message, explanation, fix, .. } => {
+                Some((command, message, explanation.as_deref(), fix.as_ref()?))
+            }
+            _ => None,
+        })
+    };
+    // A variant of the command that succeeded without an edit is the clearest fix.
+    for (failed, _, _, fix) in fixes().filter(|it| it.3.edited_files.is_empty()) {
+        if is_command_variant(failed, &fix.command) {
+            return Some((format!("What worked: `{}`.", fix.command), Vec::new()));
         }
     }
-    // What the agent said about it, when its edit then ended the error.
-    let edited = seen
-        .iter()
-        .rev()
-        .map(|it| &it.evidence)
-        .filter(|it| it.worked.is_some() && !it.files.is_empty());
-    for it in edited {
-        let message = it.message.as_deref().unwrap_or_default();
-        if is_generic(message) {
+    // Otherwise the agent's explanation, if an edit then fixed the error.
+    for (_, message, explanation, fix) in fixes().filter(|it| !it.3.edited_files.is_empty()) {
+        if is_generic_message(message) {
             continue;
         }
-        if let Some(reason) = it.text.as_deref().map(unnumbered).filter(|it| explains(it, message))
-        {
-            let reason = sentence(reason);
-            return Some((
-                format!("{reason} It was fixed in {}.", list(&it.files)),
-                it.files.clone(),
-            ));
+        let reason = explanation.map(strip_list_marker).filter(|it| explains_error(it, message));
+        if let Some(reason) = reason {
+            let (reason, files) = (end_sentence(reason), quote_paths(&fix.edited_files));
+            return Some((format!("{reason} It was fixed in {files}."), fix.edited_files.clone()));
         }
     }
     None
 }
 
-/// Whether one command is the other with other options or paths: then these are what made it work.
-fn is_variant(failed: &str, worked: &str) -> bool {
-    let (a, b): (Vec<&str>, Vec<&str>) = (failed.split(' ').collect(), worked.split(' ').collect());
-    let loose = |it: &&str| it.starts_with('-') || it.contains(['/', '.']);
-    let lost: Vec<&str> = a.iter().copied().filter(|it| !b.contains(it)).collect();
-    let won: Vec<&str> = b.iter().copied().filter(|it| !a.contains(it)).collect();
-    lost.iter().all(loose)
-        && won.iter().any(loose)
-        && won.len() <= 3
-        && a.len() - lost.len() >= 2
-        && worked.len() <= 120
-        && !worked.contains(['|', ';'])
-        && !["/Users/", "/home/", "/tmp/", "&&"].iter().any(|it| worked.contains(it))
+/// Returns whether two commands differ only in options and paths: then these are the fix.
+fn is_command_variant(failed: &str, fixed: &str) -> bool {
+    let (a, b): (Vec<&str>, Vec<&str>) = (failed.split(' ').collect(), fixed.split(' ').collect());
+    let is_variable = |it: &&str| it.starts_with('-') || it.contains(['/', '.']);
+    let removed: Vec<&str> = a.iter().copied().filter(|it| !b.contains(it)).collect();
+    let added: Vec<&str> = b.iter().copied().filter(|it| !a.contains(it)).collect();
+    removed.iter().all(is_variable)
+        && added.iter().any(is_variable)
+        && added.len() <= 3
+        // Program and subcommand stay.
+        && a.len() - removed.len() >= 2
+        && fixed.len() <= MAX_FIX_BYTES
+        && !fixed.contains(['|', ';'])
+        // A path of one machine is wrong on others.
+        && !["/Users/", "/home/", "/tmp/", "&&"].iter().any(|it| fixed.contains(it))
 }
 
 /// A sentence without the number or dash of a list before it.
-fn unnumbered(text: &str) -> &str {
+fn strip_list_marker(text: &str) -> &str {
     let bare = text.trim_start_matches(|it: char| {
         it.is_ascii_digit() || matches!(it, '.' | '-' | ' ' | '*' | ')')
     });
+    // More than a few characters is not a marker.
     if bare.len() + 6 >= text.len() { bare } else { text }
 }
 
-/// Whether a reply to an error says why, and not only what will be done next or what stands there already.
-fn explains(reply: &str, message: &str) -> bool {
-    let lower = reply.to_ascii_lowercase();
-    let plans = [
+/// Returns whether a sentence says why an error occurs, and not only what the agent will do next or what
+/// the message says already.
+fn explains_error(sentence: &str, message: &str) -> bool {
+    const PLAN_OPENINGS: &[&str] = &[
         "let me",
         "i'll",
         "i need",
@@ -98,32 +107,34 @@ fn explains(reply: &str, message: &str) -> bool {
         "i ",
         "we ",
     ];
+    let lower = sentence.to_ascii_lowercase();
     let words: Vec<&str> = lower.split_whitespace().filter(|it| it.len() > 3).collect();
-    let known = words.iter().filter(|it| message.to_ascii_lowercase().contains(**it)).count();
-    !plans.iter().any(|it| lower.starts_with(it))
-        && !reply.ends_with([':', '?'])
-        && known * 10 < words.len() * 6
-        && said::fact_in(reply).is_some()
+    let message = message.to_ascii_lowercase();
+    let n_repeated = words.iter().filter(|it| message.contains(**it)).count();
+    !PLAN_OPENINGS.iter().any(|it| lower.starts_with(it))
+        && !sentence.ends_with([':', '?'])
+        && n_repeated * 10 < words.len() * 6
+        && statements::extract_fact(sentence).is_some()
 }
 
-fn sentence(text: &str) -> String {
+fn end_sentence(text: &str) -> String {
     let text = text.trim();
     if text.ends_with(['.', '!']) { text.to_owned() } else { format!("{text}.") }
 }
 
-fn moved(seen: &[Seen]) -> Option<Draft> {
-    let [wrong, right] = &seen.last()?.evidence.files[..] else { return None };
+/// The right path of a file that was looked for in the wrong place.
+pub(super) fn draft_moved_file(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::MovedFile { wrong, right } = &seen.last()?.evidence else { return None };
     let content = format!("There is no `{wrong}`; the file is `{right}`.");
-    Some(Draft::new(Kind::Gotcha, content).about(vec![right.clone()]))
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(vec![right.clone()]))
 }
 
-/// Only beside an error: a command that runs long and then fails should be run in the background.
-pub(super) fn slow(seen: &[Seen]) -> Option<Draft> {
-    let last = &seen.last()?.evidence;
-    let command = last.command.as_deref()?;
-    let minutes = last.number.div_ceil(60);
+/// A command that runs long and then fails.
+pub(super) fn draft_slow_command(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::TimeAnomaly { command, seconds } = &seen.last()?.evidence else { return None };
+    let minutes = seconds.div_ceil(60);
     let content = format!(
         "`{command}` runs for about {minutes} minutes before it fails; run it with a time limit, or a part of it first."
     );
-    Some(Draft::new(Kind::Gotcha, content))
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content))
 }

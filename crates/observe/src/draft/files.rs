@@ -1,190 +1,213 @@
-//! Drafts about files: which belong together, where to begin, where not to look.
+//! Drafts about files: which belong together, where to begin, what not to read.
 
 use std::collections::BTreeMap;
 
 use model::{
-    CausalDependency, ContextCost, Kind, Payload, PerMille, PrefetchPattern, ProjectPath, SessionId,
+    CausalDependency, ContextCost, MemoryKind, Payload, PerMille, PrefetchPattern, ProjectPath,
 };
 
-use super::{Draft, Seen, Support, list, n_sessions};
-use crate::Modules;
+use super::{
+    MemoryDraft, SessionSighting, SupportCounts, count_sessions, distinct_sessions, quote_paths,
+};
+use crate::ModuleLookup;
+use crate::evidence::Evidence;
 
-/// Of the sessions that edited one file, how many must have edited the other, in thousandths.
-const TOGETHER: u32 = 600;
+/// Share of the sessions that edited one file which must have edited the other, in per mille.
+const MIN_SHARE_PER_MILLE: u32 = 600;
+/// Sessions that a dependency names.
+const MAX_SESSIONS: usize = 20;
+/// Files that a prefetch pattern names.
+const MAX_FIRST_FILES: usize = 6;
+/// Share of the sessions from which a file is opened often, and always, in per mille.
+const OFTEN_PER_MILLE: u32 = 500;
+const ALWAYS_PER_MILLE: u32 = 800;
 
-pub(super) fn coupled(seen: &[Seen], support: Support) -> Option<Draft> {
-    let [a, b] = &seen.last()?.evidence.files[..] else { return None };
-    let n = u32::try_from(n_sessions(seen)).ok()?;
-    // Told from the file that is changed less often: that is the one which implies the other.
-    let (from, to, of) = if support.first <= support.second {
-        (a, b, support.first)
+/// Two files that are usually edited together.
+pub(super) fn draft_coupled_files(
+    seen: &[SessionSighting],
+    support: SupportCounts,
+) -> Option<MemoryDraft> {
+    let Evidence::CoAccess { first, second } = &seen.last()?.evidence else { return None };
+    let n = count_sessions(seen);
+    // The file that is edited less often implies the other one.
+    let (from, to, of) = if support.first_file <= support.second_file {
+        (first, second, support.first_file)
     } else {
-        (b, a, support.second)
+        (second, first, support.second_file)
     };
     let of = of.max(n);
-    if n * 1000 < of * TOGETHER {
+    if n * 1000 < of * MIN_SHARE_PER_MILLE {
         return None;
     }
     let content = format!(
         "A change to `{from}` usually needs one in `{to}` as well: {n} of the {of} sessions that edited `{from}` edited both. Check `{to}` before you finish."
     );
-    let lift = n * 1000 / of;
-    let payload = causal(from, to, seen, lift, true);
-    Some(
-        Draft::new(Kind::CausalDependency, content)
-            .about(vec![from.clone(), to.clone()])
-            .with(payload),
-    )
+    Some(draft_dependency(content, from, to, seen, n * 1000 / of))
 }
 
-fn causal(
-    from: &ProjectPath,
-    to: &ProjectPath,
-    seen: &[Seen],
-    lift: u32,
-    directed: bool,
-) -> Payload {
-    let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
-    sessions.sort_unstable();
-    sessions.dedup();
-    sessions.truncate(20);
-    Payload::CausalDependency(CausalDependency {
-        from: from.to_string(),
-        to: to.to_string(),
-        sessions,
-        lift: PerMille::new(u16::try_from(lift).unwrap_or(1000)),
-        directed,
-    })
-}
-
-pub(super) fn configured(seen: &[Seen], support: Support) -> Option<Draft> {
-    let [file, config] = &seen.last()?.evidence.files[..] else { return None };
-    let n = u32::try_from(n_sessions(seen)).ok()?;
-    let of = support.first.max(n);
-    if n < 2 || n * 1000 < of * TOGETHER {
+/// A configuration file that is usually edited with another file.
+pub(super) fn draft_config_coupling(
+    seen: &[SessionSighting],
+    support: SupportCounts,
+) -> Option<MemoryDraft> {
+    let Evidence::ConfigTouch { file, config } = &seen.last()?.evidence else { return None };
+    let n = count_sessions(seen);
+    let of = support.first_file.max(n);
+    if n < 2 || n * 1000 < of * MIN_SHARE_PER_MILLE {
         return None;
     }
     let content = format!(
         "A change to `{file}` has meant a change to `{config}` in {n} of {of} sessions; look whether it needs one."
     );
-    let payload = causal(file, config, seen, n * 1000 / of, true);
-    Some(
-        Draft::new(Kind::CausalDependency, content)
-            .about(vec![file.clone(), config.clone()])
-            .with(payload),
-    )
+    Some(draft_dependency(content, file, config, seen, n * 1000 / of))
 }
 
-pub(super) fn imported(seen: &[Seen]) -> Option<Draft> {
-    let [from, to] = &seen.last()?.evidence.files[..] else { return None };
+/// A file and the import that is read with it.
+pub(super) fn draft_import_pair(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::ImportChase { from, to } = &seen.last()?.evidence else { return None };
     let content = format!(
         "To understand `{from}`, read `{to}` with it: it imports what it works on from there."
     );
-    let payload = causal(from, to, seen, 1000, true);
-    Some(
-        Draft::new(Kind::CausalDependency, content)
-            .about(vec![from.clone(), to.clone()])
-            .with(payload),
-    )
+    Some(draft_dependency(content, from, to, seen, 1000))
 }
 
-/// Files opened early in more than half of the module's sessions.
-pub(super) fn first_files(
+fn draft_dependency(
+    content: String,
+    from: &ProjectPath,
+    to: &ProjectPath,
+    seen: &[SessionSighting],
+    lift: u32,
+) -> MemoryDraft {
+    let mut sessions = distinct_sessions(seen);
+    sessions.truncate(MAX_SESSIONS);
+    let payload = Payload::CausalDependency(CausalDependency {
+        from: from.to_string(),
+        to: to.to_string(),
+        sessions,
+        lift: PerMille::new(u16::try_from(lift).unwrap_or(1000)),
+        directed: true,
+    });
+    MemoryDraft::new(MemoryKind::CausalDependency, content)
+        .with_files(vec![from.clone(), to.clone()])
+        .with_payload(payload)
+}
+
+/// Files that more than half of the module's sessions opened early.
+pub(super) fn draft_first_files(
     module: &str,
-    seen: &[Seen],
-    support: Support,
-    modules: &Modules,
-) -> Option<Draft> {
-    let all = u32::try_from(n_sessions(seen)).ok()?.max(1);
+    seen: &[SessionSighting],
+    modules: &ModuleLookup,
+) -> Option<MemoryDraft> {
+    let n_sessions = count_sessions(seen).max(1);
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
-    for it in seen {
-        for file in &it.evidence.files {
+    for sighting in seen {
+        let Evidence::FileAccess { files, .. } = &sighting.evidence else { continue };
+        for file in files {
             *counts.entry(file).or_insert(0) += 1;
         }
     }
-    let share = |n: u32| n * 1000 / all;
+    let share = |n: u32| n * 1000 / n_sessions;
     let mut ranked: Vec<(&ProjectPath, u32)> =
-        counts.into_iter().filter(|it| share(it.1) > 500).collect();
+        counts.into_iter().filter(|it| share(it.1) > OFTEN_PER_MILLE).collect();
     ranked.sort_by(|a, b| b.1.cmp(&a.1).then_with(|| a.0.cmp(b.0)));
-    ranked.truncate(6);
-    let within = ranked.iter().any(|it| modules.of(it.0.as_str()) == module);
-    if ranked.len() < 2 || !within {
+    ranked.truncate(MAX_FIRST_FILES);
+    // Files of other modules alone are where any work begins.
+    let has_own_file = ranked.iter().any(|it| modules.module_of_file(it.0.as_str()) == module);
+    if ranked.len() < 2 || !has_own_file {
         return None;
     }
-    let of = |wanted: fn(u32) -> bool| -> Vec<ProjectPath> {
-        ranked.iter().filter(|it| wanted(share(it.1))).map(|it| it.0.clone()).collect()
-    };
-    let (always, often) = (of(|it| it > 800), of(|it| it <= 800));
     let files: Vec<ProjectPath> = ranked.iter().map(|it| it.0.clone()).collect();
     let content = format!(
         "Work in `{module}` begins with {}: sessions that changed this {} opened them first.",
-        list(&files),
-        modules.noun(module)
+        quote_paths(&files),
+        modules.noun_for(module)
     );
+    // The ranking is by share, so that the surest files come first.
+    let n_always = ranked.iter().filter(|it| share(it.1) > ALWAYS_PER_MILLE).count();
+    let (always, often) = files.split_at(n_always);
     let payload = Payload::PrefetchPattern(PrefetchPattern {
-        always,
-        often,
+        always: always.to_vec(),
+        often: often.to_vec(),
         trigger_module: Some(module.to_owned()),
-        session_count: all.max(support.module),
+        session_count: n_sessions,
     });
-    let mut res = Draft::new(Kind::PrefetchPattern, content).about(files).with(payload);
-    res.modules.push(module.to_owned());
-    Some(res)
+    let mut draft = MemoryDraft::new(MemoryKind::PrefetchPattern, content)
+        .with_files(files)
+        .with_payload(payload);
+    draft.modules.push(module.to_owned());
+    Some(draft)
 }
 
-pub(super) fn not_there(seen: &[Seen]) -> Option<Draft> {
-    let [read, right] = &seen.last()?.evidence.files[..] else { return None };
+/// A file that sessions read before they edited another one.
+pub(super) fn draft_wrong_start(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::ReadAbandon { read, edited } = &seen.last()?.evidence else { return None };
     let content = format!(
-        "Start in `{right}`, not in `{read}`: sessions read `{read}` several times and then made their change in `{right}`."
+        "Start in `{edited}`, not in `{read}`: sessions read `{read}` several times and then made their change in `{edited}`."
     );
-    Some(Draft::new(Kind::Gotcha, content).about(vec![right.clone(), read.clone()]))
+    let files = vec![edited.clone(), read.clone()];
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(files))
 }
 
-/// Where a query was answered, when every session found it in the same place.
-pub(super) fn found_at(seen: &[Seen]) -> Option<Draft> {
-    let last = &seen.last()?.evidence;
-    let (query, file) = (last.query.as_deref()?, last.files.first()?);
-    if !seen.iter().all(|it| it.evidence.files.first() == Some(file)) {
+/// The file in which every session found what a query searches for.
+pub(super) fn draft_search_location(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::RepeatedGrep { query, file, .. } = &seen.last()?.evidence else { return None };
+    let is_same_file =
+        |it: &Evidence| matches!(it, Evidence::RepeatedGrep { file: found, .. } if found == file);
+    if !seen.iter().all(|it| is_same_file(&it.evidence)) {
         return None;
     }
+    // `fn computeTotal(` searches for `computeTotal`.
     let name = query
         .rsplit(' ')
         .next()
         .unwrap_or(query)
         .trim_end_matches(['(', '\\', ')'])
         .trim_start_matches('^');
-    let missed = seen.iter().rev().find_map(|it| it.evidence.before.as_deref());
+    let missed = seen.iter().rev().find_map(|it| match &it.evidence {
+        Evidence::RepeatedGrep { missed_query, .. } => missed_query.as_deref(),
+        _ => None,
+    });
     let instead =
         missed.map(|it| format!(" A search for `{it}` finds nothing.")).unwrap_or_default();
     let content = format!(
         "`{name}` is in `{file}`; open it there instead of searching for `{query}`.{instead}"
     );
-    Some(Draft::new(Kind::ModuleInsight, content).about(vec![file.clone()]))
+    Some(MemoryDraft::new(MemoryKind::ModuleInsight, content).with_files(vec![file.clone()]))
 }
 
-pub(super) fn listed(seen: &[Seen]) -> Option<Draft> {
-    let last = &seen.last()?.evidence;
-    let pattern = last.query.as_deref()?;
-    let first = &seen.first()?.evidence.files;
-    let files: Vec<ProjectPath> = first
-        .iter()
-        .filter(|file| seen.iter().all(|it| it.evidence.files.contains(file)))
-        .cloned()
-        .collect();
+/// The files that every session used of a long list.
+pub(super) fn draft_costly_listing(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::GlobIgnore { pattern, n_listed, .. } = &seen.last()?.evidence else {
+        return None;
+    };
+    let mut files = used_files(seen.first()?).to_vec();
+    files.retain(|file| seen.iter().all(|it| used_files(it).contains(file)));
     if files.is_empty() {
         return None;
     }
     let content = format!(
-        "Do not list `{pattern}` ({} files): what was needed of it every time is {}.",
-        last.number,
-        list(&files)
+        "Do not list `{pattern}` ({n_listed} files): what was needed of it every time is {}.",
+        quote_paths(&files)
     );
-    Some(Draft::new(Kind::Gotcha, content).about(files))
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(files))
 }
 
-pub(super) fn costly(seen: &[Seen]) -> Option<Draft> {
-    let file = seen.last()?.evidence.files.first()?;
-    let mut tokens: Vec<u64> = seen.iter().map(|it| it.evidence.number).collect();
+fn used_files(sighting: &SessionSighting) -> &[ProjectPath] {
+    match &sighting.evidence {
+        Evidence::GlobIgnore { used_files, .. } => used_files,
+        _ => &[],
+    }
+}
+
+/// A file that is expensive to read.
+pub(super) fn draft_costly_file(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::ContextTokenSpike { file, .. } = &seen.last()?.evidence else { return None };
+    let mut tokens: Vec<u64> = Vec::new();
+    for sighting in seen {
+        if let Evidence::ContextTokenSpike { tokens: n, .. } = sighting.evidence {
+            tokens.push(n);
+        }
+    }
     tokens.sort_unstable();
     let average = tokens.iter().sum::<u64>() / tokens.len() as u64;
     let p90 = tokens[(tokens.len() - 1) * 9 / 10];
@@ -198,13 +221,15 @@ pub(super) fn costly(seen: &[Seen]) -> Option<Draft> {
         p90_tokens: p90,
         samples: u32::try_from(tokens.len()).unwrap_or(u32::MAX),
     });
-    Some(Draft::new(Kind::ContextCost, content).about(vec![file.clone()]).with(payload))
+    let draft = MemoryDraft::new(MemoryKind::ContextCost, content);
+    Some(draft.with_files(vec![file.clone()]).with_payload(payload))
 }
 
-pub(super) fn contested(seen: &[Seen]) -> Option<Draft> {
-    let file = seen.last()?.evidence.files.first()?;
+/// A file that two subagents edited at the same time.
+pub(super) fn draft_contested_file(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::ParallelConflict { file, .. } = &seen.last()?.evidence else { return None };
     let content = format!(
         "Do not let two subagents edit `{file}` at once: they did, and one has to work on what the other wrote. Give it to one of them."
     );
-    Some(Draft::new(Kind::Gotcha, content).about(vec![file.clone()]))
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(vec![file.clone()]))
 }

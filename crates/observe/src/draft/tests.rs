@@ -1,41 +1,34 @@
-//! What drafts say, and when they say nothing.
+//! The texts of drafts, and the cases without a draft.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use expect_test::{Expect, expect};
 use model::{Payload, SignalKind, Timestamp};
 
 use super::*;
-use crate::script::pad;
-use crate::sightings;
+use crate::detect_sightings;
+use crate::test_script::pad_from_script;
 
 /// Sessions separated by `---`; the drafts of one signal, with the support given.
-fn check(signal: SignalKind, support: Support, script: &str, expect: Expect) {
-    let mut seen: Vec<(String, Seen)> = Vec::new();
+fn check(signal: SignalKind, support: SupportCounts, script: &str, expect: Expect) {
+    let modules = ModuleLookup::default();
+    let mut seen: BTreeMap<PatternKey, Vec<SessionSighting>> = BTreeMap::new();
     for (nth, script) in (0_u8..).zip(script.split("---")) {
         let session = SessionId::new(Timestamp(1), [nth; 10]);
-        for it in sightings(&pad(script), &Modules::default())
-            .into_iter()
-            .filter(|it| it.signal == signal)
-        {
-            let at = Timestamp(i64::from(nth));
-            seen.push((it.key, Seen { session, at, n: it.n, evidence: it.evidence }));
+        let sightings = detect_sightings(&pad_from_script(script), &modules);
+        for it in sightings.into_iter().filter(|it| it.signal() == signal) {
+            let (at, occurrences) = (Timestamp(i64::from(nth)), it.occurrences);
+            let sighting = SessionSighting { session, at, occurrences, evidence: it.evidence };
+            seen.entry(it.key).or_default().push(sighting);
         }
     }
-    let mut keys: Vec<String> = seen.iter().map(|it| it.0.clone()).collect();
-    keys.sort();
-    keys.dedup();
     let mut acc = String::new();
-    for key in keys {
-        let of: Vec<Seen> = seen.iter().filter(|it| it.0 == key).map(|it| it.1.clone()).collect();
-        if let Some(it) = draft(signal, &key, &of, support, &Modules::default()) {
-            if let (Some(payload), Some(kind)) = (&it.payload, it.kind.core()) {
+    for (key, seen) in seen {
+        if let Some(it) = compose_draft(&key, &seen, support, &modules) {
+            if let (Some(payload), Some(kind)) = (&it.payload, it.kind.core_kind()) {
                 let json = payload.to_json();
-                assert_eq!(
-                    Payload::parse(kind, &json).unwrap(),
-                    *payload,
-                    "reads back as its type"
-                );
+                assert_eq!(Payload::parse(kind, &json).unwrap(), *payload, "is parsed as its type");
             }
             let _ = writeln!(acc, "{}: {}", it.kind, it.content);
         }
@@ -43,8 +36,8 @@ fn check(signal: SignalKind, support: Support, script: &str, expect: Expect) {
     expect.assert_eq(&acc);
 }
 
-fn two_of(first: u32) -> Support {
-    Support { first, second: 9, ..Support::default() }
+fn two_of(first: u32) -> SupportCounts {
+    SupportCounts { first_file: first, second_file: 9, ..SupportCounts::default() }
 }
 
 #[test]
@@ -63,11 +56,11 @@ fn a_coupling_names_both_files_and_what_to_do() {
 }
 
 #[test]
-fn an_error_is_told_with_its_fix_or_not_at_all() {
+fn an_error_without_a_fix_gives_no_draft() {
     let retry = SignalKind::ErrorRetry;
     check(
         retry,
-        Support::default(),
+        SupportCounts::default(),
         "fail gh pr diff 104 --stat: unknown flag: --stat\nrun gh pr diff 104 --name-only",
         expect![[r"
             error_pattern: `gh pr diff 104 --stat` fails with “unknown flag: --stat”. What worked: `gh pr diff 104 --name-only`.
@@ -75,34 +68,34 @@ fn an_error_is_told_with_its_fix_or_not_at_all() {
     );
     check(
         retry,
-        Support::default(),
+        SupportCounts::default(),
         "fail make: a.c:3:1: error: implicit declaration of foo\nsay `foo` must be declared in `a.h` before `a.c` includes it.\nedit a.h\nrun make",
         expect![[r"
             error_pattern: `make` fails with “error: implicit declaration of foo”. `foo` must be declared in `a.h` before `a.c` includes it. It was fixed in `a.h`.
         "]],
     );
-    // Nothing is known about the way out.
+    // The agent did not explain the edit.
     check(
         retry,
-        Support::default(),
+        SupportCounts::default(),
         "fail make: error: implicit declaration of foo\nedit a.h\nrun make",
         expect![""],
     );
-    check(retry, Support::default(), "fail make: error: no rule\nread a.h", expect![""]);
-    // Another task is no variant of this one.
+    check(retry, SupportCounts::default(), "fail make: error: no rule\nread a.h", expect![""]);
+    // Another subcommand is not a variant.
     check(
         retry,
-        Support::default(),
+        SupportCounts::default(),
         "fail mise run lint: error: unused x\nrun mise run fmt",
         expect![""],
     );
 }
 
 #[test]
-fn the_right_place_is_named() {
+fn the_right_file_is_named() {
     check(
         SignalKind::ReadAbandon,
-        Support::default(),
+        SupportCounts::default(),
         "read a.rs\nread a.rs\nedit b.rs",
         expect![[r"
             gotcha: Start in `b.rs`, not in `a.rs`: sessions read `a.rs` several times and then made their change in `b.rs`.
@@ -110,7 +103,7 @@ fn the_right_place_is_named() {
     );
     check(
         SignalKind::RepeatedGrep,
-        Support::default(),
+        SupportCounts::default(),
         "grep fn computeTotal → src/total.rs --- grep getTotals\ngrep fn computeTotal → src/total.rs",
         expect![[r"
             module_insight: `computeTotal` is in `src/total.rs`; open it there instead of searching for `fn computeTotal`. A search for `getTotals` finds nothing.
@@ -118,7 +111,7 @@ fn the_right_place_is_named() {
     );
     check(
         SignalKind::RepeatedGrep,
-        Support::default(),
+        SupportCounts::default(),
         "grep fn computeTotal → a.rs --- grep fn computeTotal → b.rs",
         expect![""],
     );
@@ -128,7 +121,7 @@ fn the_right_place_is_named() {
 fn a_recipe_has_the_steps_most_sessions_had() {
     check(
         SignalKind::Sequence,
-        Support::default(),
+        SupportCounts::default(),
         "edit a\nrun mise run fmt\nrun mise run lint\ncommit --- edit a\nrun mise run fmt\nrun mise run lint\nrun go vet\ncommit --- edit a\nrun mise run fmt\nrun mise run lint\ncommit",
         expect![[r"
             workflow_recipe: Before a commit run `mise run fmt`, then `mise run lint`: that is how sessions finish a change here.
@@ -137,10 +130,10 @@ fn a_recipe_has_the_steps_most_sessions_had() {
 }
 
 #[test]
-fn what_was_said_is_told_as_it_was_said() {
+fn statements_are_quoted_word_for_word() {
     check(
         SignalKind::SelfCorrection,
-        Support::default(),
+        SupportCounts::default(),
         "read total.ts\nsay Actually, `total.ts` rounds per line, never on the sum.",
         expect![[r"
             gotcha: `total.ts` rounds per line, never on the sum.
@@ -148,7 +141,7 @@ fn what_was_said_is_told_as_it_was_said() {
     );
     check(
         SignalKind::UserCorrection,
-        Support::default(),
+        SupportCounts::default(),
         "user please always run `mise run fmt` before committing",
         expect![[r"
             preference: Always run `mise run fmt` before committing.
@@ -157,7 +150,7 @@ fn what_was_said_is_told_as_it_was_said() {
     let work = "read x.rs\n".repeat(21);
     check(
         SignalKind::DeadEnd,
-        Support::default(),
+        SupportCounts::default(),
         &format!(
             "{work}say I patched `vendor/x.go` by hand first. This approach won't work because `go mod vendor` overwrites it. Use a replace directive in go.mod instead."
         ),
@@ -167,7 +160,7 @@ fn what_was_said_is_told_as_it_was_said() {
     );
     check(
         SignalKind::DeadEnd,
-        Support::default(),
+        SupportCounts::default(),
         &format!("{work}say Let me try a different approach."),
         expect![""],
     );

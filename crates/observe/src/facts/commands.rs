@@ -1,77 +1,81 @@
-//! Facts about commands: retried, repeated, failing and then passing.
+//! Facts about commands: retries, repetitions, tests that failed and then passed.
 
 use std::collections::BTreeMap;
 
 use model::ToolKind;
 
-use crate::scratchpad::{Call, Does, State};
+use crate::scratchpad::{CallEffects, CallState, LoggedCall};
 use crate::{Scratchpad, shell};
 
-/// Calls within which another try counts as a retry.
-const SOON: usize = 6;
-/// A command that is run this often is repeated.
-const REPEATED: u32 = 3;
+/// Calls within which another attempt counts as a retry.
+const RETRY_WINDOW_CALLS: usize = 6;
+/// Runs from which a command counts as repeated.
+const MIN_REPEATS: u32 = 3;
 
-/// A call that failed and was tried again.
+/// A failed call and the next attempt. Both are call numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Retry {
-    pub failed: u32,
-    pub again: u32,
-    pub fixed: bool,
+pub struct CommandRetry {
+    pub failed_call: u32,
+    pub retry_call: u32,
+    pub succeeded: bool,
 }
 
-/// Failed calls that were soon tried again: the same program and subcommand, or the same file.
-pub fn retries(pad: &Scratchpad) -> Vec<Retry> {
+/// Failed calls that were soon retried: the same program and subcommand, or the same file.
+pub fn find_retries(pad: &Scratchpad) -> Vec<CommandRetry> {
     let mut acc = Vec::new();
-    for (number, call) in (0_u32..).zip(&pad.calls).filter(|it| it.1.state == State::Failed) {
-        let from = number as usize + 1;
-        let next = &pad.calls[from..pad.calls.len().min(from + SOON)];
-        if let Some(at) = next.iter().position(|it| is_same_try(pad, call, it)) {
-            let again = number + 1 + u32::try_from(at).unwrap_or(0);
-            let fixed = pad.calls[again as usize].state == State::Ok;
-            acc.push(Retry { failed: number, again, fixed });
+    let failed = |it: &(u32, &LoggedCall)| it.1.state == CallState::Failed;
+    for (failed_call, call) in (0_u32..).zip(&pad.calls).filter(failed) {
+        let from = failed_call as usize + 1;
+        let next = &pad.calls[from..pad.calls.len().min(from + RETRY_WINDOW_CALLS)];
+        if let Some(at) = next.iter().position(|it| is_same_attempt(pad, call, it)) {
+            let retry_call = failed_call + 1 + u32::try_from(at).unwrap_or(0);
+            let succeeded = pad.calls[retry_call as usize].state == CallState::Ok;
+            acc.push(CommandRetry { failed_call, retry_call, succeeded });
         }
     }
     acc
 }
 
-fn is_same_try(pad: &Scratchpad, failed: &Call, next: &Call) -> bool {
+fn is_same_attempt(pad: &Scratchpad, failed: &LoggedCall, next: &LoggedCall) -> bool {
     if failed.tool != next.tool {
         return false;
     }
     if let (Some(a), Some(b)) = (failed.command, next.command) {
-        return a == b || shell::head(pad.names.text(a)) == shell::head(pad.names.text(b));
+        return a == b
+            || shell::command_head(pad.strings.text(a))
+                == shell::command_head(pad.strings.text(b));
     }
-    let files = |it: &Call| pad.touches_of(it).iter().map(|it| it.file).collect::<Vec<_>>();
+    let files =
+        |it: &LoggedCall| pad.touches_of_call(it).iter().map(|it| it.file).collect::<Vec<_>>();
     let (a, b) = (files(failed), files(next));
     a.iter().any(|it| b.contains(it))
 }
 
-/// Commands run three times or more, with how often; `identity` says which commands are one.
+/// Commands that ran three times or more, with their counts. Commands with the same `identity` are one.
 pub fn repeated_commands(pad: &Scratchpad, identity: fn(&str) -> String) -> BTreeMap<String, u32> {
     let mut acc: BTreeMap<String, u32> = BTreeMap::new();
     for command in pad.calls.iter().filter_map(|it| it.command) {
-        *acc.entry(identity(pad.names.text(command))).or_insert(0) += 1;
+        *acc.entry(identity(pad.strings.text(command))).or_insert(0) += 1;
     }
-    acc.retain(|_, n| *n >= REPEATED);
+    acc.retain(|_, n| *n >= MIN_REPEATS);
     acc
 }
 
-/// Test commands that failed and later passed: the first that failed, the first that passed after
-/// it; `identity` says which commands are one.
+/// Test commands that failed and later passed: the calls of the first failure and of the first pass after
+/// it. Commands with the same `identity` are one.
 pub fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u32, u32)> {
     let mut failing: BTreeMap<String, u32> = BTreeMap::new();
     let mut acc = Vec::new();
     let tests = (0_u32..)
         .zip(&pad.calls)
-        .filter(|it| it.1.tool == ToolKind::Shell && it.1.does.any(Does::TEST));
+        .filter(|it| it.1.tool == ToolKind::Shell && it.1.effects.has_any(CallEffects::TEST));
     for (number, call) in tests {
         let Some(command) = call.command else { continue };
-        let head = identity(pad.names.text(command));
-        if call.is_bad() {
-            failing.entry(head).or_insert(number);
-        } else if call.is_good() {
-            acc.extend(failing.remove(&head).map(|it| (it, number)));
+        let command = identity(pad.strings.text(command));
+        if call.has_failed() {
+            failing.entry(command).or_insert(number);
+        } else if call.has_succeeded() {
+            acc.extend(failing.remove(&command).map(|it| (it, number)));
         }
     }
     acc

@@ -1,62 +1,62 @@
-//! One call in few bytes.
+//! Calls and file touches in few bytes.
 
 use model::{Timestamp, ToolKind};
 
-use crate::names::Name;
+use crate::strings::StringId;
 
-/// A call as the log keeps it.
+/// A tool call as the scratchpad stores it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Call {
+pub struct LoggedCall {
     pub at: Timestamp,
-    /// Its place among all events of the session.
+    /// Its position among all events of the session.
     pub order: u32,
-    /// The command line, for a shell.
-    pub command: Option<Name>,
-    /// What is looked for.
-    pub query: Option<Name>,
-    /// The first file a search found.
-    pub hit: Option<Name>,
-    pub matches: Option<u32>,
+    /// The normalised command line of a shell call.
+    pub command: Option<StringId>,
+    /// The query of a search, or the pattern of a list.
+    pub query: Option<StringId>,
+    /// The file of a search whose matches are all in one file.
+    pub only_hit: Option<StringId>,
+    pub n_matches: Option<u32>,
     pub took_ms: u32,
-    /// Bytes of the answer.
-    pub size: u32,
+    pub output_bytes: u32,
     pub first_touch: u32,
     pub n_touches: u16,
     pub tool: ToolKind,
-    pub state: State,
-    pub does: Does,
-    pub planning: bool,
-    /// The output says that tests or checks failed, though the command succeeded: a pipe that shortens
-    /// the output also hides the exit code.
-    pub hidden: bool,
+    pub state: CallState,
+    pub effects: CallEffects,
+    pub in_plan_mode: bool,
+    /// The command exited with success, but its output reports failed tests or checks: a pipe that
+    /// shortens the output also hides the exit code.
+    pub has_hidden_failure: bool,
 }
 
-impl Call {
-    /// Succeeded, and its output does not say otherwise.
-    pub fn is_good(&self) -> bool {
-        self.state == State::Ok && !self.hidden
+impl LoggedCall {
+    /// Returns whether the call succeeded and its output does not report a failure.
+    pub fn has_succeeded(&self) -> bool {
+        self.state == CallState::Ok && !self.has_hidden_failure
     }
 
-    pub fn is_bad(&self) -> bool {
-        self.state == State::Failed || self.hidden
+    /// Returns whether the call failed, openly or behind a pipe. A refused or unanswered call did not.
+    pub fn has_failed(&self) -> bool {
+        self.state == CallState::Failed || self.has_hidden_failure
     }
 }
 
-/// How a call ended.
+/// State of a call.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum State {
+pub enum CallState {
     Pending,
     Ok,
     Failed,
-    /// A person refused it.
+    /// The user refused it.
     Rejected,
 }
 
-/// What a call did beside touching files, as bits: one command line does several things.
+/// Effects of a call apart from touched files, as bits: one command line can have several.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Does(pub u8);
+pub struct CallEffects(pub u8);
 
-impl Does {
+impl CallEffects {
     pub const TEST: u8 = 1;
     pub const CHECK: u8 = 2;
     pub const COMMIT: u8 = 4;
@@ -66,15 +66,16 @@ impl Does {
     pub const SEARCH: u8 = 64;
     pub const LIST: u8 = 128;
 
-    pub const fn any(self, bits: u8) -> bool {
+    pub const fn has_any(self, bits: u8) -> bool {
         self.0 & bits != 0
     }
 }
 
 /// One file that a call read or wrote.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Touch {
+pub struct LoggedTouch {
+    /// The number of the call.
     pub call: u32,
-    pub file: Name,
-    pub writes: bool,
+    pub file: StringId,
+    pub is_write: bool,
 }

@@ -1,8 +1,8 @@
-//! The fold holds under anything a host may send, and stays within its bounds.
+//! The fold accepts any event sequence that a host may send, and stays within its bounds.
 
 use super::*;
-use crate::script::events;
-use crate::{Modules, session, sightings};
+use crate::test_script::events_from_script;
+use crate::{ModuleLookup, detect_sightings, summarise_session};
 use proptest::prelude::*;
 
 const LINES: &[&str] = &[
@@ -27,51 +27,51 @@ const LINES: &[&str] = &[
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(48))]
 
-    /// Events lost, doubled and out of order: results before calls, a session that never ends.
+    /// Events are lost, repeated and out of order: results before calls, a session without an end.
     #[test]
-    fn nothing_a_host_sends_makes_it_fail(
+    fn no_event_sequence_makes_it_fail(
         lines in proptest::collection::vec(0..LINES.len(), 0..60),
         order in proptest::collection::vec(any::<prop::sample::Index>(), 0..200),
     ) {
         let script: Vec<&str> = lines.iter().map(|it| LINES[*it]).collect();
-        let all = events(&script.join("\n"));
+        let all = events_from_script(&script.join("\n"));
         let mut pad = Scratchpad::new();
         for at in &order {
             pad.observe(at.get(&all));
         }
-        sightings(&pad, &Modules::default());
-        session(&pad);
+        detect_sightings(&pad, &ModuleLookup::default());
+        summarise_session(&pad);
     }
 
     #[test]
     fn the_same_events_give_the_same_signals(lines in proptest::collection::vec(0..LINES.len(), 0..40)) {
         let script: Vec<&str> = lines.iter().map(|it| LINES[*it]).collect();
-        let all = events(&script.join("\n"));
+        let all = events_from_script(&script.join("\n"));
         let fold = || {
             let mut pad = Scratchpad::new();
             for it in &all {
                 pad.observe(it);
             }
-            sightings(&pad, &Modules::default())
+            detect_sightings(&pad, &ModuleLookup::default())
         };
         prop_assert_eq!(fold(), fold());
     }
 }
 
 #[test]
-fn an_event_of_another_session_is_counted_and_left() {
-    let mut pad = crate::script::pad("read a.rs");
-    let mut stranger = events("read b.rs").pop().unwrap();
-    stranger.session = SessionId::new(Timestamp(9), [9; 10]);
-    pad.observe(&stranger);
-    assert_eq!((pad.trouble.strangers, pad.calls.len()), (1, 1));
+fn an_event_of_another_session_is_counted_and_ignored() {
+    let mut pad = crate::test_script::pad_from_script("read a.rs");
+    let mut foreign = events_from_script("read b.rs").pop().unwrap();
+    foreign.session = SessionId::new(Timestamp(9), [9; 10]);
+    pad.observe(&foreign);
+    assert_eq!((pad.anomalies.foreign_events, pad.calls.len()), (1, 1));
 }
 
-/// A result without its call, a clock that goes back, a tool nobody knows: counted, and the rest stands.
+/// A result without its call and a clock that goes back are counted; the other events are intact.
 #[test]
-fn what_is_wrong_is_counted_and_the_rest_is_intact() {
-    let mut all = events("read a.rs\nedit b.rs\nrun make test");
-    let is_call = |it: &Envelope| matches!(&it.event, Event::ToolCall(_));
+fn malformed_events_are_counted_and_the_rest_is_intact() {
+    let mut all = events_from_script("read a.rs\nedit b.rs\nrun make test");
+    let is_call = |it: &EventEnvelope| matches!(&it.event, Event::ToolCall(_));
     let call = all.iter().position(is_call).unwrap();
     all.remove(call);
     if let Some(last) = all.last_mut() {
@@ -81,39 +81,39 @@ fn what_is_wrong_is_counted_and_the_rest_is_intact() {
     for it in &all {
         pad.observe(it);
     }
-    assert_eq!((pad.trouble.orphans, pad.trouble.clock), (1, 1));
+    assert_eq!((pad.anomalies.orphan_results, pad.anomalies.clock_jumps), (1, 1));
     let files: Vec<String> =
-        session(&pad).unwrap().files.into_iter().map(|it| it.path.to_string()).collect();
+        summarise_session(&pad).unwrap().files.into_iter().map(|it| it.path.to_string()).collect();
     assert_eq!(files, ["b.rs"]);
 }
 
 #[test]
 fn taint_follows_the_order_of_events() {
-    let pad = crate::script::pad("say before\nweb https://x.test\nsay after");
+    let pad = crate::test_script::pad_from_script("say before\nweb https://x.test\nsay after");
     let (order, what) = pad.external.clone().unwrap();
     assert_eq!(what, "https://x.test");
     assert!(!pad.is_tainted(order) && pad.is_tainted(order + 1));
 }
 
-/// The result comes first: it is counted, its call stays open, and what follows is seen.
+/// The result is counted, its call stays pending, and later events are observed.
 #[test]
 fn a_result_before_its_call_is_counted() {
-    let mut all = events("read a.rs\nedit b.rs");
+    let mut all = events_from_script("read a.rs\nedit b.rs");
     all.swap(1, 2);
     let mut pad = Scratchpad::new();
     for it in &all {
         pad.observe(it);
     }
-    assert_eq!(pad.trouble.orphans, 1);
-    let states: Vec<State> = pad.calls.iter().map(|it| it.state).collect();
-    assert_eq!(states, [State::Pending, State::Ok]);
+    assert_eq!(pad.anomalies.orphan_results, 1);
+    let states: Vec<CallState> = pad.calls.iter().map(|it| it.state).collect();
+    assert_eq!(states, [CallState::Pending, CallState::Ok]);
 }
 
-/// Back to 1970, a century ahead, and no time at all: counted where it went back, and nothing is lost.
+/// Back to 1970, a century ahead, and no time at all: steps back are counted, and no event is lost.
 #[test]
 fn a_clock_that_jumps_is_counted_and_every_event_stays() {
-    let mut all = events("read a.rs\nedit b.rs\nrun make test");
-    let century = 100 * 365 * model::DAY;
+    let mut all = events_from_script("read a.rs\nedit b.rs\nrun make test");
+    let century = 100 * 365 * model::DAY_MS;
     all[2].at = Timestamp(all[2].at.0 + century);
     all[3].at = Timestamp(0);
     all[4].at = Timestamp(-5);
@@ -122,23 +122,23 @@ fn a_clock_that_jumps_is_counted_and_every_event_stays() {
     for it in &all {
         pad.observe(it);
     }
-    assert_eq!((pad.trouble.clock, pad.calls.len()), (2, 3));
-    assert_eq!(session(&pad).unwrap().files.len(), 2);
+    assert_eq!((pad.anomalies.clock_jumps, pad.calls.len()), (2, 3));
+    assert_eq!(summarise_session(&pad).unwrap().files.len(), 2);
     let took: Vec<u32> = pad.calls.iter().map(|it| it.took_ms).collect();
-    assert_eq!(took[1], 0, "time that ran backwards took none");
+    assert_eq!(took[1], 0, "a clock that ran backwards gives no duration");
 }
 
-/// Whatever it repeats, every list has an end.
+/// Every collection is bounded.
 #[test]
 fn a_session_that_never_ends_stays_within_its_bounds() {
-    let all = events(&LINES.join("\n"));
+    let all = events_from_script(&LINES.join("\n"));
     let mut pad = Scratchpad::new();
     for round in 0..1_500 {
         for it in &all {
             let mut it = it.clone();
             it.id = format!("{round}-{}", it.id);
             if let Event::ToolCall(call) = &mut it.event {
-                // Half of them are never answered.
+                // Half of the calls never get a result.
                 call.call_id =
                     format!("{}-{}", if round % 2 == 0 { "x" } else { "" }, call.call_id);
             }
@@ -148,22 +148,25 @@ fn a_session_that_never_ends_stays_within_its_bounds() {
             pad.observe(&it);
         }
     }
-    assert!(pad.n_events() > 40_000 && pad.trouble.orphans > 0);
+    assert!(pad.n_events() > 40_000 && pad.anomalies.orphan_results > 0);
     let sizes = [
-        (pad.seen.len(), MAX_SEEN),
-        (pad.open.len(), 4096),
-        (pad.failures.len(), MAX_FAILURES),
-        (pad.stumbles.len(), MAX_FAILURES),
-        (pad.remarks.len(), MAX_REMARKS),
+        (pad.seen_ids.len(), MAX_SEEN_IDS),
+        (pad.pending_calls.len(), MAX_PENDING_CALLS),
+        (pad.errors.len(), MAX_ERRORS),
+        (pad.failed_calls.len(), MAX_ERRORS),
+        (pad.statements.len(), MAX_STATEMENTS),
         (pad.messages.len(), MAX_MESSAGES),
-        (pad.listings.len(), 200),
-        (pad.undone.len(), 200),
-        (pad.compactions.len(), 1_000),
-        (pad.edits.len(), 2),
-        (pad.imports.len(), 4),
+        (pad.listings.len(), MAX_LISTINGS),
+        (pad.reverted_edits.len(), MAX_REVERTED_EDITS),
+        (pad.compactions.len(), MAX_COMPACTIONS),
+        (pad.edits_by_text.len(), 2),
+        (pad.recent_imports.len(), 4),
     ];
-    for (nth, (size, most)) in sizes.iter().enumerate() {
-        assert!(size <= most, "{nth}: {size} of {most}");
+    for (nth, (size, limit)) in sizes.iter().enumerate() {
+        assert!(size <= limit, "{nth}: {size} of {limit}");
     }
-    assert!(session(&pad).is_some() && !sightings(&pad, &Modules::default()).is_empty());
+    assert!(
+        summarise_session(&pad).is_some()
+            && !detect_sightings(&pad, &ModuleLookup::default()).is_empty()
+    );
 }

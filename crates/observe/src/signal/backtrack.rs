@@ -1,17 +1,18 @@
-//! An edit was undone, or the same file was edited over and over.
+//! An edit was reverted.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path};
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::sighting::{Evidence, Sighting, path};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for it in pad.undone.iter().filter(|it| pad.calls[it.call as usize].is_good()) {
-        let Some(file) = path(pad, it.file) else { continue };
-        let text = Some(it.reason.clone()).filter(|it| !it.is_empty());
-        let key = file.as_str().to_owned();
-        let evidence = Evidence { files: vec![file], text, ..Evidence::default() };
-        acc.push(Sighting::new(SignalKind::Backtrack, key, evidence).at(pad, it.order));
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    let succeeded = |call: u32| pad.calls[call as usize].has_succeeded();
+    for edit in pad.reverted_edits.iter().filter(|it| succeeded(it.call)) {
+        let Some(file) = to_path(pad, edit.file) else { continue };
+        let key = PatternKey::backtrack(&file);
+        let reason = Some(edit.reason.clone()).filter(|it| !it.is_empty());
+        let evidence = Evidence::Backtrack { file, reason };
+        acc.push(Sighting::new(key, evidence).seen_at(pad, edit.order));
     }
 }
 
@@ -22,7 +23,7 @@ mod tests {
     use model::SignalKind::Backtrack;
 
     #[test]
-    fn an_edit_and_its_opposite_are_a_way_back() {
+    fn an_edit_and_its_reversal_are_a_backtrack() {
         check(
             Backtrack,
             "swap a.rs one two\nsay The cache must stay, so I revert this.\nswap a.rs two one",

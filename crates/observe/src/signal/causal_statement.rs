@@ -1,22 +1,22 @@
-//! Somebody said that touching one thing means touching another.
+//! The agent or the user stated that one change requires another.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::StatementKind;
+use crate::sighting::{Sighting, find_named_files};
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::scratchpad::RemarkKind;
-use crate::sighting::{Evidence, Sighting, files_named};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::Causal) {
-        let [from, to] = &it.context;
-        let evidence = Evidence {
-            files: files_named(pad, &it.text),
-            text: Some(it.text.clone()),
-            steps: vec![from.clone(), to.clone()],
-            ..Evidence::default()
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    for statement in pad.statements.iter().filter(|it| it.kind == StatementKind::Causal) {
+        let [from, to] = &statement.context;
+        let evidence = Evidence::CausalStatement {
+            files: find_named_files(pad, &statement.text),
+            sentence: statement.text.clone(),
+            from: from.clone(),
+            to: to.clone(),
         };
-        let key = format!("{from}→{to}");
-        acc.push(Sighting::new(SignalKind::CausalStatement, key, evidence).at(pad, it.order));
+        let key = PatternKey::causal_statement(from, to);
+        acc.push(Sighting::new(key, evidence).seen_at(pad, statement.order));
     }
 }
 
@@ -27,7 +27,7 @@ mod tests {
     use model::SignalKind::CausalStatement;
 
     #[test]
-    fn a_stated_dependency_is_kept() {
+    fn a_stated_dependency_is_a_sighting() {
         check(
             CausalStatement,
             "read schema.sql\nsay Whenever you change `schema.sql` you must also update `row.rs`.",

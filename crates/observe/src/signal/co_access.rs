@@ -1,29 +1,33 @@
-//! Two files edited together within a few steps: touching one means touching the other.
+//! Two files were edited within a few touches of each other.
 
 use std::collections::BTreeSet;
 
-use model::SignalKind;
-
+use crate::evidence::Evidence;
 use crate::facts::{co_accessed, co_edited};
-use crate::sighting::{Evidence, Sighting, are_twins, pair_key, path};
-use crate::{Modules, Scratchpad};
+use crate::path_rules::is_test_pair;
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path_pair};
+use crate::{ModuleLookup, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     let near = co_accessed(pad);
     let edited: BTreeSet<_> = co_edited(pad).into_iter().collect();
     for (a, b) in edited {
         let (forth, back) = (near.get(&(a, b)).copied(), near.get(&(b, a)).copied());
         let n = forth.unwrap_or(0) + back.unwrap_or(0);
-        if n == 0 || are_twins(pad.names.text(a), pad.names.text(b)) {
+        let (text_a, text_b) = (pad.strings.text(a), pad.strings.text(b));
+        // A file and its test belong together by their names.
+        if n == 0 || is_test_pair(text_a, text_b) {
             continue;
         }
-        // The file that is touched first stands first.
+        // The file that is usually touched first comes first.
         let (first, second) = if forth >= back { (a, b) } else { (b, a) };
-        let (Some(first), Some(second)) = (path(pad, first), path(pad, second)) else { continue };
-        let evidence = Evidence { files: vec![first, second], ..Evidence::default() };
-        acc.push(Sighting::new(SignalKind::CoAccess, pair_key(pad, a, b), evidence).times(n));
+        let Some((first, second)) = to_path_pair(pad, first, second) else { continue };
+        let evidence = Evidence::CoAccess { first, second };
+        let key = PatternKey::co_access(text_a, text_b);
+        acc.push(Sighting::new(key, evidence).with_occurrences(n));
     }
-    acc.sort_by(|a, b| b.n.cmp(&a.n).then_with(|| a.key.cmp(&b.key)));
+    acc.sort_by(|a, b| b.occurrences.cmp(&a.occurrences).then_with(|| a.key.cmp(&b.key)));
 }
 
 #[cfg(test)]
@@ -33,7 +37,7 @@ mod tests {
     use model::SignalKind::CoAccess;
 
     #[test]
-    fn files_edited_within_a_few_steps_belong_together() {
+    fn files_edited_within_a_few_touches_are_a_pair() {
         check(
             CoAccess,
             "edit a.rs\nedit b.rs\nread c.rs",

@@ -1,22 +1,24 @@
-//! A file that configures the project was edited along with others.
+//! A configuration file was edited in the same session as another file.
 
-use model::SignalKind;
-
-use crate::config::is_config;
+use crate::config_files::is_config;
+use crate::evidence::Evidence;
 use crate::facts::co_edited;
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path_pair};
+use crate::{ModuleLookup, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for (a, b) in co_edited(pad) {
-        let (config, other) = match (is_config(pad.names.text(a)), is_config(pad.names.text(b))) {
+        let is_config = |file| is_config(pad.strings.text(file));
+        let (config, file) = match (is_config(a), is_config(b)) {
             (true, false) => (a, b),
             (false, true) => (b, a),
+            // A manifest and its lock file change together anyway.
             _ => continue,
         };
-        let key = format!("{}→{}", pad.names.text(other), pad.names.text(config));
-        let evidence = Evidence { files: paths(pad, [other, config]), ..Evidence::default() };
-        acc.push(Sighting::new(SignalKind::ConfigTouch, key, evidence));
+        let Some((file, config)) = to_path_pair(pad, file, config) else { continue };
+        let key = PatternKey::config_touch(&file, &config);
+        acc.push(Sighting::new(key, Evidence::ConfigTouch { file, config }));
     }
 }
 
@@ -27,7 +29,7 @@ mod tests {
     use model::SignalKind::ConfigTouch;
 
     #[test]
-    fn configuration_edited_along_is_seen() {
+    fn an_edited_configuration_file_is_a_sighting() {
         check(
             ConfigTouch,
             "edit src/a.rs\nedit Cargo.toml",

@@ -1,29 +1,30 @@
-//! Files that cost far more tokens than others.
+//! A file whose reads cost far more tokens than the others.
 
-use model::SignalKind;
-
+use crate::evidence::Evidence;
 use crate::facts::file_uses;
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path};
+use crate::{ModuleLookup, Scratchpad};
 
 /// A token is about four bytes of code.
-const BYTES: u64 = 4;
-/// Large is this many tokens a read, and four times the session's average.
-const LARGE: u64 = 6_000;
-const TIMES: u64 = 4;
+const BYTES_PER_TOKEN: u64 = 4;
+/// A read is a spike from this many tokens, and from this multiple of the session's average.
+const MIN_SPIKE_TOKENS: u64 = 6_000;
+const SPIKE_FACTOR: u64 = 4;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     let uses = file_uses(pad);
-    let (bytes, reads) =
-        uses.values().fold((0, 0), |acc, it| (acc.0 + it.bytes, acc.1 + u64::from(it.n_reads)));
-    let average = bytes / BYTES / reads.max(1);
-    for (name, it) in uses.into_iter().filter(|it| it.1.n_reads > 0) {
-        let tokens = it.bytes / BYTES / u64::from(it.n_reads);
-        if tokens >= LARGE && tokens >= average * TIMES {
-            let key = pad.names.text(name).to_owned();
-            let evidence =
-                Evidence { files: paths(pad, [name]), number: tokens, ..Evidence::default() };
-            acc.push(Sighting::new(SignalKind::ContextTokenSpike, key, evidence));
+    let n_bytes: u64 = uses.values().map(|it| it.bytes_read).sum();
+    let n_reads: u64 = uses.values().map(|it| u64::from(it.n_reads)).sum();
+    let average = n_bytes / BYTES_PER_TOKEN / n_reads.max(1);
+    for (file, file_use) in uses.into_iter().filter(|it| it.1.n_reads > 0) {
+        let tokens = file_use.bytes_read / BYTES_PER_TOKEN / u64::from(file_use.n_reads);
+        if tokens < MIN_SPIKE_TOKENS || tokens < average * SPIKE_FACTOR {
+            continue;
+        }
+        if let Some(file) = to_path(pad, file) {
+            let key = PatternKey::context_token_spike(&file);
+            acc.push(Sighting::new(key, Evidence::ContextTokenSpike { file, tokens }));
         }
     }
 }
@@ -35,7 +36,7 @@ mod tests {
     use model::SignalKind::ContextTokenSpike;
 
     #[test]
-    fn a_file_far_above_the_average_is_seen() {
+    fn a_file_far_above_the_average_is_a_sighting() {
         let large = "x".repeat(30_000);
         let few: Vec<String> = (0..20).map(|it| format!("read s{it}.rs: small")).collect();
         let few = few.join("\n") + "\n";

@@ -1,52 +1,50 @@
-//! An approach was followed for a while and given up, in so many words.
+//! The agent gave up an approach that it had followed for a while.
 
-use model::{ProjectPath, SignalKind};
+use model::ProjectPath;
 
-use crate::scratchpad::RemarkKind;
-use crate::session::Session;
-use crate::sighting::{Evidence, Sighting, files_named, paths};
-use crate::{Modules, Scratchpad};
-
-/// Begins the key of a session whose edits were taken back.
-pub(crate) const TAKEN_BACK: &str = "taken back ";
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::StatementKind;
+use crate::sentences::split_sentences;
+use crate::session::SessionOverview;
+use crate::sighting::{Sighting, find_named_files, to_paths};
+use crate::{ModuleLookup, Scratchpad};
 
 /// Calls after which an approach counts as explored.
-const EXPLORED: u32 = 20;
+const MIN_EXPLORED_CALLS: u32 = 20;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::DeadEnd && it.call >= EXPLORED)
-    {
-        let key = model::fingerprint(&it.text.to_lowercase());
-        let mut files =
-            files_named(pad, &format!("{} {} {}", it.context[0], it.text, it.context[1]));
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    let dead_ends = pad.statements.iter().filter(|it| it.kind == StatementKind::DeadEnd);
+    for statement in dead_ends.filter(|it| it.call >= MIN_EXPLORED_CALLS) {
+        let [before, after] = &statement.context;
+        let mut files = find_named_files(pad, &format!("{before} {} {after}", statement.text));
         if files.is_empty() {
-            let last =
-                pad.good_touches().filter(|touch| touch.call < it.call && touch.writes).last();
-            files = paths(pad, last.map(|it| it.file));
+            // The approach is most likely about the file that was edited last.
+            let earlier =
+                pad.successful_touches().filter(|it| it.call < statement.call && it.is_write);
+            files = to_paths(pad, earlier.last().map(|it| it.file));
         }
-        let said = |it: &String| Some(it.clone()).filter(|it| !it.is_empty());
-        let evidence = Evidence {
+        let non_empty = |text: &String| Some(text.clone()).filter(|it| !it.is_empty());
+        let evidence = Evidence::DeadEnd {
             files,
-            text: Some(it.text.clone()),
-            before: said(&it.context[0]),
-            after: said(&it.context[1]),
-            ..Evidence::default()
+            sentence: statement.text.clone(),
+            before: non_empty(before),
+            after: non_empty(after),
         };
-        acc.push(Sighting::new(SignalKind::DeadEnd, key, evidence).at(pad, it.order));
+        let key = PatternKey::dead_end(&statement.text);
+        acc.push(Sighting::new(key, evidence).seen_at(pad, statement.order));
     }
 }
 
-/// A whole session whose edits were taken back later; `by` is what the commit that did it says.
-pub fn taken_back(session: &Session, by: Option<String>) -> Sighting {
+/// The dead end that a whole session turned out to be, because its edits were reverted later.
+/// `revert_subject` is the subject of the commit that did it, if there is one.
+pub fn reverted_session(session: &SessionOverview, revert_subject: Option<String>) -> Sighting {
     let files: Vec<ProjectPath> =
         session.files.iter().filter(|it| it.edits > 0).map(|it| it.path.clone()).collect();
-    let key = format!("{TAKEN_BACK}{}", session.id);
-    let task = crate::sentence::sentences(&session.task).first().map(|it| (*it).to_owned());
-    let evidence = Evidence { files, text: by, before: task, ..Evidence::default() };
-    let mut res = Sighting::new(SignalKind::DeadEnd, key, evidence);
-    // What was asked is a person's word; that it is gone, the history's.
-    res.tainted = false;
-    res
+    let task = split_sentences(&session.task).first().map(|it| (*it).to_owned());
+    let evidence = Evidence::RevertedSession { files, task, revert_subject };
+    // Never tainted: the user wrote the task, and git shows the reversal.
+    Sighting::new(PatternKey::reverted_session(session.id), evidence)
 }
 
 #[cfg(test)]
@@ -56,7 +54,7 @@ mod tests {
     use model::SignalKind::DeadEnd;
 
     #[test]
-    fn an_explored_way_that_is_given_up_is_a_dead_end() {
+    fn an_explored_approach_that_is_given_up_is_a_dead_end() {
         let work = "edit src/a.rs\n".repeat(21);
         let said = "say I patched `vendor/x`. This approach won't work because the vendor folder is generated. Let me use a fork instead.";
         check(

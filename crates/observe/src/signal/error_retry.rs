@@ -1,104 +1,102 @@
-//! The same error came again; what ended it is kept.
+//! An error occurred; its fix is part of the evidence.
 
 use std::collections::{HashMap, HashSet};
 
-use model::{ProjectPath, SignalKind, ToolKind};
+use model::ToolKind;
 
-use crate::names::Name;
+use crate::evidence::{CommandFix, Evidence};
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::{ErrorOccurrence, LoggedCall};
+use crate::sighting::{Sighting, to_path, to_path_pair};
+use crate::strings::StringId;
+use crate::{ModuleLookup, Scratchpad, shell};
 
-use crate::scratchpad::{Call, FailureAt};
-use crate::sighting::{Evidence, Sighting, path};
-use crate::{Modules, Scratchpad, shell};
+/// Calls after an error within which its fix is searched.
+const FIX_WINDOW_CALLS: usize = 40;
+/// Calls after a missing file within which it is found elsewhere.
+const MOVED_FILE_WINDOW_CALLS: usize = 8;
+/// Files edited before the fix that are recorded.
+const MAX_EDITED_FILES: usize = 4;
 
-/// Calls within which what ended an error is looked for.
-const PATIENCE: usize = 40;
-const MAX_FIXED: usize = 4;
+/// The head of each command, computed once.
+type CommandHeads = HashMap<StringId, String>;
 
-/// The head of each command, worked out once.
-type Heads = HashMap<Name, String>;
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    let heads = if pad.failures.is_empty() { Heads::new() } else { heads_in(pad, &pad.calls) };
-    let mut known: HashSet<&str> = HashSet::new();
-    for failure in &pad.failures {
-        // Of one error the first occurrence that was ended is told; the others only count.
-        if known.contains(failure.fingerprint.as_str()) {
-            count(acc, &failure.fingerprint);
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    let heads =
+        if pad.errors.is_empty() { CommandHeads::new() } else { heads_of_calls(pad, &pad.calls) };
+    let mut fixed: HashSet<&str> = HashSet::new();
+    for error in &pad.errors {
+        // The first occurrence with a fix is the evidence; later ones only count.
+        if fixed.contains(error.fingerprint.as_str()) {
+            count_repeat(acc, &PatternKey::error(&error.fingerprint));
             continue;
         }
-        let call = &pad.calls[failure.call as usize];
+        let call = &pad.calls[error.call as usize];
         let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell) else {
-            missing_file(acc, pad, failure, call);
+            detect_moved_file(acc, pad, error, call);
             continue;
         };
-        let end = what_ended(pad, &heads, failure.call, command);
-        if end.is_some() {
-            known.insert(&failure.fingerprint);
+        let fix = find_fix(pad, &heads, error.call, command);
+        if fix.is_some() {
+            fixed.insert(&error.fingerprint);
         }
-        let number = end.as_ref().map_or(0, |it| u64::from(it.calls));
-        let (worked, edited) = end.map(|it| (it.worked, it.edited)).unzip();
-        let command = pad.names.text(command);
-        let evidence = Evidence {
-            command: Some(shell::essence(command)),
-            message: Some(failure.shown.clone()),
-            normalised: Some(failure.message.clone()),
-            worked,
-            files: edited.unwrap_or_default(),
-            number,
-            text: Some(failure.reply.clone()).filter(|it| !it.is_empty()),
-            ..Evidence::default()
+        let evidence = Evidence::ErrorRetry {
+            command: shell::essential_command(pad.strings.text(command)),
+            message: error.display_line.clone(),
+            normalised_message: Some(error.normalised_message.clone()),
+            explanation: Some(error.reply.clone()).filter(|it| !it.is_empty()),
+            fix,
         };
-        let key = failure.fingerprint.clone();
-        acc.push(Sighting::new(SignalKind::ErrorRetry, key, evidence).at(pad, failure.order));
+        let key = PatternKey::error(&error.fingerprint);
+        acc.push(Sighting::new(key, evidence).seen_at(pad, error.order));
     }
 }
 
-fn count(acc: &mut [Sighting], key: &str) {
-    if let Some(known) = acc.iter_mut().find(|it| it.key == key) {
-        known.n += 1;
+fn count_repeat(acc: &mut [Sighting], key: &PatternKey) {
+    if let Some(known) = acc.iter_mut().find(|it| it.key == *key) {
+        known.occurrences += 1;
     }
 }
 
-fn heads_in(pad: &Scratchpad, calls: &[Call]) -> Heads {
-    let mut acc = Heads::new();
+fn heads_of_calls(pad: &Scratchpad, calls: &[LoggedCall]) -> CommandHeads {
+    let mut acc = CommandHeads::new();
     for command in calls.iter().filter_map(|it| it.command) {
-        acc.entry(command).or_insert_with(|| shell::head(pad.names.text(command)));
+        acc.entry(command).or_insert_with(|| shell::command_head(pad.strings.text(command)));
     }
     acc
 }
 
-/// Calls from one that failed to the next of the same kind that succeeded; `None` when none did soon.
-pub(crate) fn calls_until_ended(pad: &Scratchpad, failed: u32) -> Option<u32> {
+/// Calls from a failed one to the next of the same kind that succeeded; `None` if none did soon.
+pub(crate) fn calls_until_fixed(pad: &Scratchpad, failed: u32) -> Option<u32> {
     let from = failed as usize;
     let command = pad.calls[from].command?;
-    let near = &pad.calls[from..pad.calls.len().min(from + 1 + PATIENCE)];
-    what_ended(pad, &heads_in(pad, near), failed, command).map(|it| it.calls)
+    let near = &pad.calls[from..pad.calls.len().min(from + 1 + FIX_WINDOW_CALLS)];
+    let fix = find_fix(pad, &heads_of_calls(pad, near), failed, command)?;
+    u32::try_from(fix.n_calls).ok()
 }
 
-/// How an error ended.
-struct End {
-    worked: String,
-    /// What was edited until then.
-    edited: Vec<ProjectPath>,
-    /// Calls it took, the last one included.
-    calls: u32,
-}
-
-/// The next command of the same kind that succeeded.
-fn what_ended(pad: &Scratchpad, heads: &Heads, failed: u32, command: Name) -> Option<End> {
+/// The next command of the same kind that succeeded, and the files edited before it.
+fn find_fix(
+    pad: &Scratchpad,
+    heads: &CommandHeads,
+    failed: u32,
+    command: StringId,
+) -> Option<CommandFix> {
     let head = heads.get(&command);
     let from = failed as usize + 1;
-    let mut edited = Vec::new();
-    for (calls, call) in (1..).zip(&pad.calls[from..pad.calls.len().min(from + PATIENCE)]) {
-        if let Some(command) = call.command.filter(|it| call.is_good() && heads.get(it) == head) {
-            let worked = shell::essence(pad.names.text(command));
-            return Some(End { worked, edited, calls });
+    let mut edited_files = Vec::new();
+    for (n_calls, call) in (1..).zip(&pad.calls[from..pad.calls.len().min(from + FIX_WINDOW_CALLS)])
+    {
+        let is_fix = |it: &StringId| call.has_succeeded() && heads.get(it) == head;
+        if let Some(command) = call.command.filter(is_fix) {
+            let command = shell::essential_command(pad.strings.text(command));
+            return Some(CommandFix { command, edited_files, n_calls });
         }
-        if call.is_good() && edited.len() < MAX_FIXED {
-            let touched = pad.touches_of(call).iter().filter(|it| it.writes);
-            for file in touched.filter_map(|it| path(pad, it.file)) {
-                if !edited.contains(&file) {
-                    edited.push(file);
+        if call.has_succeeded() && edited_files.len() < MAX_EDITED_FILES {
+            let written = pad.touches_of_call(call).iter().filter(|it| it.is_write);
+            for file in written.filter_map(|it| to_path(pad, it.file)) {
+                if !edited_files.contains(&file) {
+                    edited_files.push(file);
                 }
             }
         }
@@ -106,24 +104,30 @@ fn what_ended(pad: &Scratchpad, heads: &Heads, failed: u32, command: Name) -> Op
     None
 }
 
-/// A file that was not where it was looked for, and where it was found.
-fn missing_file(acc: &mut Vec<Sighting>, pad: &Scratchpad, failure: &FailureAt, call: &Call) {
-    let absent = failure.message.contains("not exist") || failure.message.contains("no such file");
-    let Some(wrong) = pad.touches_of(call).first().filter(|_| absent).map(|it| it.file) else {
-        return;
-    };
-    let wrong_path = pad.names.text(wrong);
-    let name = |it: &str| it.rsplit('/').next().unwrap_or(it).to_owned();
-    let from = failure.call as usize + 1;
-    let soon = pad.calls[from..pad.calls.len().min(from + 8)].iter().filter(|it| it.is_good());
+/// Detects a file that was looked for in the wrong place and found in another one soon after.
+fn detect_moved_file(
+    acc: &mut Vec<Sighting>,
+    pad: &Scratchpad,
+    error: &ErrorOccurrence,
+    call: &LoggedCall,
+) {
+    let message = &error.normalised_message;
+    let is_missing = message.contains("not exist") || message.contains("no such file");
+    let wrong = pad.touches_of_call(call).first().filter(|_| is_missing).map(|it| it.file);
+    let Some(wrong) = wrong else { return };
+    let file_name = |it: StringId| pad.strings.text(it).rsplit('/').next().unwrap_or_default();
+    let from = error.call as usize + 1;
+    let soon = &pad.calls[from..pad.calls.len().min(from + MOVED_FILE_WINDOW_CALLS)];
     let right = soon
-        .flat_map(|it| pad.touches_of(it))
+        .iter()
+        .filter(|it| it.has_succeeded())
+        .flat_map(|it| pad.touches_of_call(it))
         .map(|it| it.file)
-        .find(|it| *it != wrong && name(pad.names.text(*it)) == name(wrong_path));
-    if let (Some(wrong), Some(right)) = (path(pad, wrong), right.and_then(|it| path(pad, it))) {
-        let key = format!("missing {wrong}");
-        let evidence = Evidence { files: vec![wrong, right], ..Evidence::default() };
-        acc.push(Sighting::new(SignalKind::ErrorRetry, key, evidence).at(pad, failure.order));
+        .find(|it| *it != wrong && file_name(*it) == file_name(wrong));
+    if let Some((wrong, right)) = right.and_then(|right| to_path_pair(pad, wrong, right)) {
+        let key = PatternKey::missing_file(&wrong);
+        let evidence = Evidence::MovedFile { wrong, right };
+        acc.push(Sighting::new(key, evidence).seen_at(pad, error.order));
     }
 }
 
@@ -134,7 +138,7 @@ mod tests {
     use model::SignalKind::ErrorRetry;
 
     #[test]
-    fn an_error_keeps_what_ended_it() {
+    fn an_error_is_recorded_with_its_fix() {
         check(
             ErrorRetry,
             "fail mise run lint: a.go:3:1: error: missing t.Parallel (paralleltest)\nsay The linter requires t.Parallel() in every test.\nedit a.go\nrun mise run lint 2>&1 | tail -3",

@@ -1,40 +1,41 @@
-//! A page was looked up before an edit.
+//! The web was searched before an edit.
 
-use model::{SignalKind, ToolKind};
+use model::ToolKind;
 
-use crate::sighting::{Evidence, Sighting, path};
-use crate::{Modules, Scratchpad};
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path};
+use crate::{ModuleLookup, Scratchpad};
 
 /// Calls within which the edit follows.
-const SOON: usize = 10;
+const EDIT_WINDOW_CALLS: usize = 10;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for (number, call) in pad.calls.iter().enumerate() {
-        let Some(query) = call.query.filter(|_| call.tool == ToolKind::WebSearch && call.is_good())
-        else {
-            continue;
-        };
-        let next = &pad.calls[number + 1..pad.calls.len().min(number + 1 + SOON)];
-        let edited = next.iter().flat_map(|it| pad.touches_of(it)).find(|it| it.writes);
-        if let Some(file) = edited.and_then(|it| path(pad, it.file)) {
-            let query = pad.names.text(query).to_owned();
-            let evidence =
-                Evidence { files: vec![file], query: Some(query.clone()), ..Evidence::default() };
-            let it = Sighting::new(SignalKind::ExternalReference, query.to_lowercase(), evidence);
-            acc.push(Sighting { tainted: true, order: call.order, ..it });
+        let is_web_search = call.tool == ToolKind::WebSearch && call.has_succeeded();
+        let Some(query) = call.query.filter(|_| is_web_search) else { continue };
+        let next = &pad.calls[number + 1..pad.calls.len().min(number + 1 + EDIT_WINDOW_CALLS)];
+        let edited = next.iter().flat_map(|it| pad.touches_of_call(it)).find(|it| it.is_write);
+        if let Some(edited_file) = edited.and_then(|it| to_path(pad, it.file)) {
+            let query = pad.strings.text(query).to_owned();
+            let key = PatternKey::external_reference(&query);
+            let evidence = Evidence::ExternalReference { query, edited_file };
+            // The page is external whatever came before it.
+            let sighting = Sighting::new(key, evidence);
+            acc.push(Sighting { tainted: true, order: call.order, ..sighting });
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::script::events;
-    use crate::{Scratchpad, sightings};
+    use crate::test_script::events_from_script;
+    use crate::{Scratchpad, detect_sightings};
     use model::{Event, SignalKind, Tool};
 
     fn n_seen(script: &str) -> usize {
         let mut pad = Scratchpad::new();
-        for mut it in events(script) {
+        for mut it in events_from_script(script) {
             match &mut it.event {
                 Event::ToolCall(call) if call.tool == Tool::Search => call.tool = Tool::WebSearch,
                 Event::ToolResult(result) if result.tool == Tool::Search => {
@@ -44,15 +45,17 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = sightings(&pad, &crate::Modules::default());
+        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
         assert!(
-            all.iter().filter(|it| it.signal == SignalKind::ExternalReference).all(|it| it.tainted)
+            all.iter()
+                .filter(|it| it.signal() == SignalKind::ExternalReference)
+                .all(|it| it.tainted)
         );
-        all.iter().filter(|it| it.signal == SignalKind::ExternalReference).count()
+        all.iter().filter(|it| it.signal() == SignalKind::ExternalReference).count()
     }
 
     #[test]
-    fn a_search_of_the_web_counts_when_an_edit_follows() {
+    fn a_web_search_counts_if_an_edit_follows() {
         assert_eq!(n_seen("grep goreleaser token\nedit .goreleaser.yaml"), 1);
         assert_eq!(n_seen("grep goreleaser token\nread a.rs"), 0);
     }

@@ -1,35 +1,38 @@
-//! Files touched early, session after session: where work in a module begins.
+//! Files touched early in a session that changed a module: where work on the module begins.
 
 use std::collections::BTreeMap;
 
-use model::SignalKind;
-
+use crate::evidence::Evidence;
 use crate::facts::file_uses;
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_paths};
+use crate::{ModuleLookup, Scratchpad};
 
-/// Shorter sessions have no beginning to speak of.
-const FEWEST_CALLS: u32 = 8;
+/// Shorter sessions have no distinct beginning.
+const MIN_CALLS: u32 = 8;
+/// Early files that are recorded.
 const MAX_FILES: usize = 12;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
-    if pad.n_steps() < FEWEST_CALLS {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
+    if pad.n_steps() < MIN_CALLS {
         return;
     }
     let uses = file_uses(pad);
-    let early = pad.n_steps() / 4;
-    let mut first: Vec<_> = uses.iter().filter(|it| it.1.first_call <= early).collect();
-    first.sort_by_key(|it| it.1.first_call);
-    let mut changed: BTreeMap<&str, u32> = BTreeMap::new();
-    for (name, it) in uses.iter().filter(|it| it.1.n_edits > 0) {
-        *changed.entry(modules.of(pad.names.text(*name))).or_insert(0) += it.n_edits;
+    // The first quarter of the session.
+    let last_early_call = pad.n_steps() / 4;
+    let mut early: Vec<_> = uses.iter().filter(|it| it.1.first_call <= last_early_call).collect();
+    early.sort_by_key(|it| it.1.first_call);
+    let mut edits_by_module: BTreeMap<&str, u32> = BTreeMap::new();
+    for (file, file_use) in uses.iter().filter(|it| it.1.n_edits > 0) {
+        let module = modules.module_of_file(pad.strings.text(*file));
+        *edits_by_module.entry(module).or_insert(0) += file_use.n_edits;
     }
-    for (module, n_edits) in changed {
-        let files = paths(pad, first.iter().map(|it| *it.0).take(MAX_FILES));
-        let of_code = !module.split('/').any(|it| matches!(it, "docs" | "doc" | "plans"));
-        if !module.is_empty() && of_code && !files.is_empty() {
-            let evidence = Evidence { files, number: u64::from(n_edits), ..Evidence::default() };
-            acc.push(Sighting::new(SignalKind::FileAccess, module, evidence));
+    for (module, n_edits) in edits_by_module {
+        let files = to_paths(pad, early.iter().map(|it| *it.0).take(MAX_FILES));
+        let is_code = !module.split('/').any(|it| matches!(it, "docs" | "doc" | "plans"));
+        if !module.is_empty() && is_code && !files.is_empty() {
+            let evidence = Evidence::FileAccess { files, n_edits: u64::from(n_edits) };
+            acc.push(Sighting::new(PatternKey::file_access(module), evidence));
         }
     }
 }
@@ -41,7 +44,7 @@ mod tests {
     use model::SignalKind::FileAccess;
 
     #[test]
-    fn what_is_opened_first_is_seen_per_module() {
+    fn early_files_are_recorded_per_module() {
         check(
             FileAccess,
             "read src/a.rs\nread src/b.rs\nrun x\nrun x\nrun x\nread late.rs\nedit src/a.rs\nrun x",

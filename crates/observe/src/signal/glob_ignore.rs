@@ -1,36 +1,38 @@
-//! A long list of which little was read: there is a shorter way to those files.
+//! A long file list of which little was used: there is a shorter way to those files.
 
 use std::collections::HashSet;
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_paths};
+use crate::strings::StringId;
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::names::Name;
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
+/// Shorter lists cost little.
+const MIN_LISTED_FILES: usize = 20;
+/// Used files that are recorded.
+const MAX_USED_FILES: usize = 4;
 
-/// Shorter lists cost nothing.
-const LONG: usize = 20;
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for listing in pad.listings.iter().filter(|it| it.files.len() >= LONG) {
-        let listed: HashSet<Name> = listing.files.iter().copied().collect();
-        let mut used: Vec<Name> = Vec::new();
-        for touch in
-            pad.good_touches().filter(|it| it.call > listing.call && listed.contains(&it.file))
-        {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    for listing in pad.listings.iter().filter(|it| it.files.len() >= MIN_LISTED_FILES) {
+        let listed: HashSet<StringId> = listing.files.iter().copied().collect();
+        let mut used: Vec<StringId> = Vec::new();
+        let later = pad.successful_touches().filter(|it| it.call > listing.call);
+        for touch in later.filter(|it| listed.contains(&it.file)) {
             if !used.contains(&touch.file) {
                 used.push(touch.file);
             }
         }
+        // Less than a tenth.
         if !used.is_empty() && used.len() * 10 < listed.len() {
-            let pattern = pad.names.text(listing.pattern).to_owned();
-            let evidence = Evidence {
-                files: paths(pad, used.into_iter().take(4)),
-                query: Some(pattern.clone()),
-                number: listed.len() as u64,
-                ..Evidence::default()
+            let pattern = pad.strings.text(listing.pattern).to_owned();
+            let key = PatternKey::glob_ignore(&pattern);
+            let evidence = Evidence::GlobIgnore {
+                pattern,
+                used_files: to_paths(pad, used.into_iter().take(MAX_USED_FILES)),
+                n_listed: listed.len() as u64,
             };
-            acc.push(Sighting::new(SignalKind::GlobIgnore, pattern, evidence));
+            acc.push(Sighting::new(key, evidence));
         }
     }
 }
@@ -42,7 +44,7 @@ mod tests {
     use model::SignalKind::GlobIgnore;
 
     #[test]
-    fn a_long_list_points_to_what_was_used() {
+    fn a_long_list_points_to_the_files_used() {
         let files: Vec<String> = (0..30).map(|it| format!("src/f{it}.rs")).collect();
         check(
             GlobIgnore,

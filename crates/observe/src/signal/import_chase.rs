@@ -1,15 +1,15 @@
-//! A file was read, then what it imports.
+//! A file was read, then one of its imports.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path_pair};
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for (from, to) in &pad.chases {
-        let key = format!("{}→{}", pad.names.text(*from), pad.names.text(*to));
-        let evidence = Evidence { files: paths(pad, [*from, *to]), ..Evidence::default() };
-        acc.push(Sighting::new(SignalKind::ImportChase, key, evidence));
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    for (from, to) in &pad.import_chases {
+        let Some((from, to)) = to_path_pair(pad, *from, *to) else { continue };
+        let key = PatternKey::import_chase(&from, &to);
+        acc.push(Sighting::new(key, Evidence::ImportChase { from, to }));
     }
 }
 
@@ -20,7 +20,7 @@ mod tests {
     use model::SignalKind::ImportChase;
 
     #[test]
-    fn a_reader_follows_imports() {
+    fn the_read_of_an_import_is_a_sighting() {
         check(
             ImportChase,
             "read src/cart.ts: import { total } from './total';\nread src/total.ts",

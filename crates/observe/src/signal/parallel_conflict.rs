@@ -1,20 +1,25 @@
 //! Two subagents of one parent edited the same file.
 
-use model::{ProjectPath, SignalKind};
+use model::ProjectPath;
 
-use crate::session::Session;
-use crate::sighting::{Evidence, Sighting};
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::session::SessionOverview;
+use crate::sighting::Sighting;
 
-/// Files that this session and a sibling of it both edited. A session without a parent has no siblings.
-pub fn parallel_conflicts(session: &Session, siblings: &[Vec<ProjectPath>]) -> Vec<Sighting> {
+/// Files that this session and a sibling both edited. A session without a parent has no siblings.
+pub fn parallel_conflicts(
+    session: &SessionOverview,
+    siblings: &[Vec<ProjectPath>],
+) -> Vec<Sighting> {
     let mut acc = Vec::new();
     for file in session.files.iter().filter(|it| it.edits > 0 && session.parent.is_some()) {
         let n_others = siblings.iter().filter(|it| it.contains(&file.path)).count();
         if n_others > 0 {
-            let number = u64::try_from(n_others + 1).unwrap_or(u64::MAX);
-            let evidence =
-                Evidence { files: vec![file.path.clone()], number, ..Evidence::default() };
-            acc.push(Sighting::new(SignalKind::ParallelConflict, file.path.as_str(), evidence));
+            let n_agents = u64::try_from(n_others + 1).unwrap_or(u64::MAX);
+            let key = PatternKey::parallel_conflict(&file.path);
+            let evidence = Evidence::ParallelConflict { file: file.path.clone(), n_agents };
+            acc.push(Sighting::new(key, evidence));
         }
     }
     acc
@@ -23,15 +28,16 @@ pub fn parallel_conflicts(session: &Session, siblings: &[Vec<ProjectPath>]) -> V
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::script::pad;
+    use crate::test_script::pad_from_script;
     use model::{SessionId, Timestamp};
 
     fn conflicts(parent: Option<u8>, script: &str, siblings: &[&str]) -> Vec<String> {
-        let mut session = crate::session(&pad(script)).unwrap();
+        let mut session = crate::summarise_session(&pad_from_script(script)).unwrap();
         session.parent = parent.map(|it| SessionId::new(Timestamp(1), [it; 10]));
         let edited = |it: &&str| vec![ProjectPath::parse(it).unwrap()];
         let siblings: Vec<Vec<ProjectPath>> = siblings.iter().map(edited).collect();
-        parallel_conflicts(&session, &siblings).into_iter().map(|it| it.key).collect()
+        let conflicts = parallel_conflicts(&session, &siblings);
+        conflicts.into_iter().map(|it| it.key.into_parts().1).collect()
     }
 
     #[test]

@@ -1,22 +1,23 @@
-//! A file was read again and again and never needed; where the agent went instead is kept.
+//! A file was read repeatedly and never edited; the file that was edited instead is recorded.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::facts::{FileUse, file_uses};
+use crate::pattern_key::PatternKey;
+use crate::sighting::{Sighting, to_path_pair};
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::facts::file_uses;
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for (name, it) in file_uses(pad).into_iter().filter(|it| it.1.n_reads >= 2 && it.1.n_edits == 0)
-    {
-        let Some(read) = it.first_read else { continue };
-        // Where the work was done after all.
-        let next = pad.good_touches().find(|touch| touch.writes && touch.call > read);
-        if let Some(next) = next.map(|it| it.file) {
-            let key = format!("{}→{}", pad.names.text(name), pad.names.text(next));
-            let evidence = Evidence { files: paths(pad, [name, next]), ..Evidence::default() };
-            acc.push(Sighting::new(SignalKind::ReadAbandon, key, evidence).times(it.n_reads));
-        }
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    let is_abandoned = |it: &FileUse| it.n_reads >= 2 && it.n_edits == 0;
+    for (file, file_use) in file_uses(pad).into_iter().filter(|it| is_abandoned(&it.1)) {
+        let Some(first_read) = file_use.first_read else { continue };
+        // The first edit after the read is where the work was done.
+        let edited = pad.successful_touches().find(|it| it.is_write && it.call > first_read);
+        let Some((read, edited)) = edited.and_then(|it| to_path_pair(pad, file, it.file)) else {
+            continue;
+        };
+        let key = PatternKey::read_abandon(&read, &edited);
+        let evidence = Evidence::ReadAbandon { read, edited };
+        acc.push(Sighting::new(key, evidence).with_occurrences(file_use.n_reads));
     }
 }
 
@@ -27,7 +28,7 @@ mod tests {
     use model::SignalKind::ReadAbandon;
 
     #[test]
-    fn a_file_read_twice_in_vain_points_to_the_right_one() {
+    fn a_file_read_twice_and_never_edited_points_to_the_edited_one() {
         check(
             ReadAbandon,
             "read a.rs\nread a.rs\nedit b.rs",

@@ -1,37 +1,36 @@
-//! What the agent asked to remember.
+//! The agent recorded a note.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::sighting::Sighting;
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::sighting::{Evidence, Sighting};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     for (order, note) in &pad.notes {
-        let key = model::fingerprint(&note.content);
-        let evidence = Evidence {
+        let evidence = Evidence::Recorded {
             files: note.files.clone(),
-            text: Some(note.content.clone()),
-            query: Some(note.kind.slug().to_owned()),
-            steps: note.tags.clone(),
-            ..Evidence::default()
+            content: note.content.clone(),
+            kind_slug: Some(note.kind.slug().to_owned()),
+            tags: note.tags.clone(),
         };
-        acc.push(Sighting::new(SignalKind::Recorded, key, evidence).at(pad, *order));
+        let key = PatternKey::recorded(&note.content);
+        acc.push(Sighting::new(key, evidence).seen_at(pad, *order));
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::script::events;
-    use crate::{Scratchpad, sightings};
-    use model::{Event, Kind, MemoryType, RecordedNote, SignalKind};
+    use crate::test_script::events_from_script;
+    use crate::{Scratchpad, detect_sightings};
+    use model::{Event, MemoryKind, MemoryType, RecordedNote, SignalKind};
 
     #[test]
-    fn a_note_is_kept_as_it_was_recorded() {
+    fn a_note_is_a_sighting_word_for_word() {
         let mut pad = Scratchpad::new();
-        for mut it in events("say note") {
+        for mut it in events_from_script("say note") {
             if matches!(it.event, Event::Reasoning(_)) {
                 it.event = Event::Record(RecordedNote {
-                    kind: MemoryType::Core(Kind::Gotcha),
+                    kind: MemoryType::Core(MemoryKind::Gotcha),
                     content: "Totals round per line.".to_owned(),
                     scope: None,
                     tags: vec!["money".to_owned()],
@@ -43,20 +42,20 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = sightings(&pad, &crate::Modules::default());
-        let it = all.iter().find(|it| it.signal == SignalKind::Recorded).unwrap();
-        assert_eq!(it.evidence.text.as_deref(), Some("Totals round per line."));
+        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
+        let it = all.iter().find(|it| it.signal() == SignalKind::Recorded).unwrap();
+        assert_eq!(it.evidence.quoted_text().as_deref(), Some("Totals round per line."));
     }
 
     #[test]
-    fn what_is_said_in_passing_is_no_note() {
+    fn a_sentence_is_not_a_note() {
         let mut pad = Scratchpad::new();
-        for it in
-            events("say note: totals round per line\nuser remember that totals round per line")
-        {
+        for it in events_from_script(
+            "say note: totals round per line\nuser remember that totals round per line",
+        ) {
             pad.observe(&it);
         }
-        let all = sightings(&pad, &crate::Modules::default());
-        assert!(all.iter().all(|it| it.signal != SignalKind::Recorded));
+        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
+        assert!(all.iter().all(|it| it.signal() != SignalKind::Recorded));
     }
 }

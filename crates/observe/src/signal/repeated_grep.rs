@@ -1,55 +1,64 @@
-//! The same thing was searched for; the query that hit, and where, is kept.
+//! Something was searched for; the query that matched, and the file, are recorded.
 
 use std::collections::BTreeMap;
 
-use model::{SignalKind, ToolKind};
+use model::ToolKind;
 
-use crate::names::Name;
-use crate::scratchpad::{Does, State};
-use crate::sighting::{Evidence, Sighting, paths};
-use crate::{Modules, Scratchpad};
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::{CallEffects, CallState};
+use crate::sighting::{Sighting, to_path};
+use crate::strings::StringId;
+use crate::{ModuleLookup, Scratchpad};
 
-/// Shorter queries find everything.
-const TELLING: usize = 6;
+/// Shorter identifiers match too much.
+const MIN_IDENTIFIER_CHARS: usize = 6;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    let mut seen: BTreeMap<String, (u32, Option<Name>, Option<String>)> = BTreeMap::new();
+/// The searches of one query.
+#[derive(Default)]
+struct QueryHistory {
+    n_searches: u32,
+    only_hit: Option<StringId>,
+    /// The last query before it that matched nothing.
+    missed_query: Option<String>,
+}
+
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    let mut queries: BTreeMap<String, QueryHistory> = BTreeMap::new();
     let mut missed: Option<String> = None;
     for call in &pad.calls {
-        let searches = call.tool == ToolKind::Search || call.does.any(Does::SEARCH);
-        let Some(query) = call.query.filter(|_| searches && call.state == State::Ok) else {
+        let is_search = call.tool == ToolKind::Search || call.effects.has_any(CallEffects::SEARCH);
+        let Some(query) = call.query.filter(|_| is_search && call.state == CallState::Ok) else {
             continue;
         };
-        let query = pad.names.text(query).to_owned();
-        if !is_specific(&query) {
+        let query = pad.strings.text(query).to_owned();
+        if !names_identifier(&query) {
             continue;
         }
-        let it = seen.entry(query.clone()).or_insert((0, None, None));
-        it.0 += 1;
-        if call.matches == Some(0) {
+        let history = queries.entry(query.clone()).or_default();
+        history.n_searches += 1;
+        if call.n_matches == Some(0) {
             missed = Some(query);
-        } else if call.hit.is_some() {
-            it.1 = it.1.or(call.hit);
-            it.2 = missed.take().filter(|it| *it != query).or(it.2.take());
+        } else if call.only_hit.is_some() {
+            history.only_hit = history.only_hit.or(call.only_hit);
+            // A miss belongs to the first hit after it.
+            let missed = missed.take().filter(|it| *it != query);
+            history.missed_query = missed.or(history.missed_query.take());
         }
     }
-    for (query, (n, hit, instead_of)) in seen.into_iter().filter(|it| it.1.1.is_some()) {
-        let key = query.to_lowercase();
-        let evidence = Evidence {
-            query: Some(query),
-            files: paths(pad, hit),
-            before: instead_of,
-            ..Evidence::default()
-        };
-        acc.push(Sighting::new(SignalKind::RepeatedGrep, key, evidence).times(n));
+    for (query, history) in queries {
+        let Some(file) = history.only_hit.and_then(|it| to_path(pad, it)) else { continue };
+        let key = PatternKey::repeated_grep(&query);
+        let evidence = Evidence::RepeatedGrep { query, file, missed_query: history.missed_query };
+        acc.push(Sighting::new(key, evidence).with_occurrences(history.n_searches));
     }
 }
 
-/// Whether a query names one thing: an identifier, not a word or a list of alternatives.
-fn is_specific(query: &str) -> bool {
+/// Returns whether a query names one identifier, not a plain word or a list of alternatives.
+fn names_identifier(query: &str) -> bool {
     let name = query.rsplit(' ').next().unwrap_or(query);
     let plain = name.trim_end_matches(['(', '\\', ')']).trim_start_matches('^');
-    plain.len() >= TELLING
+    plain.len() >= MIN_IDENTIFIER_CHARS
         && plain.chars().all(|it| it.is_alphanumeric() || it == '_')
         && (plain.contains('_') || plain.chars().skip(1).any(char::is_uppercase))
 }
@@ -61,7 +70,7 @@ mod tests {
     use model::SignalKind::RepeatedGrep;
 
     #[test]
-    fn a_query_that_hits_is_kept_with_its_place() {
+    fn a_query_that_matches_is_recorded_with_its_file() {
         check(
             RepeatedGrep,
             "grep getTotals\ngrep func computeTotal → src/total.rs\ngrep func computeTotal → src/total.rs",

@@ -1,25 +1,24 @@
-//! The agent corrected a belief about the code, and said what is so.
+//! The agent corrected a belief about the code and stated the fact.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::StatementKind;
+use crate::sighting::{Sighting, find_named_files};
+use crate::statements::extract_fact;
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::said::fact_in;
-use crate::scratchpad::RemarkKind;
-use crate::sighting::{Evidence, Sighting, files_named};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::Correction) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    for statement in pad.statements.iter().filter(|it| it.kind == StatementKind::Correction) {
         // The fact is in the sentence that corrects, or in the one after it.
-        let fact = fact_in(&it.text).or_else(|| fact_in(&it.context[0]));
+        let fact = extract_fact(&statement.text).or_else(|| extract_fact(&statement.context[0]));
         let Some(fact) = fact else { continue };
-        let key = model::fingerprint(&fact.to_lowercase());
-        let evidence = Evidence {
-            files: files_named(pad, &fact),
-            before: Some(it.text.clone()),
-            text: Some(fact),
-            ..Evidence::default()
+        let key = PatternKey::self_correction(&fact);
+        let evidence = Evidence::SelfCorrection {
+            files: find_named_files(pad, &fact),
+            fact,
+            sentence: Some(statement.text.clone()),
         };
-        acc.push(Sighting::new(SignalKind::SelfCorrection, key, evidence).at(pad, it.order));
+        acc.push(Sighting::new(key, evidence).seen_at(pad, statement.order));
     }
 }
 
@@ -30,7 +29,7 @@ mod tests {
     use model::SignalKind::SelfCorrection;
 
     #[test]
-    fn a_corrected_fact_is_kept_with_its_file() {
+    fn a_corrected_fact_is_recorded_with_its_file() {
         check(
             SelfCorrection,
             "read src/total.ts\nsay I was wrong about the rounding. Rounding in `total.ts` happens per line, never on the sum.",
@@ -41,14 +40,14 @@ mod tests {
     }
 
     #[test]
-    fn plans_and_waiting_are_not_kept() {
+    fn plans_and_waiting_are_not_corrections() {
         check(SelfCorrection, "say Wait for `make` to finish. It is slow.", expect![""]);
         check(SelfCorrection, "say Actually, let me use `a.rs` instead.", expect![""]);
         check(SelfCorrection, "say await `fetchTotals()` is needed here, actually.", expect![""]);
     }
 
     #[test]
-    fn what_was_fetched_taints_what_is_said_after_it() {
+    fn fetched_text_taints_later_sentences() {
         check(
             SelfCorrection,
             "say Actually, `getTotal()` returns cents, it is not in euros.\nweb https://example.com/x\nsay Actually, `getSum()` returns cents, it is not in euros.",

@@ -1,78 +1,96 @@
-//! The same steps in the same order until a commit: how work is finished here, and how a change of one
-//! module goes. Arguments do not matter: edits are told by folder, checks without paths and options.
+//! The same steps in the same order until a commit: the steps that finish any change, and the steps of
+//! a change in one module. Arguments do not count: edits are named by module, checks without paths and
+//! options.
 
-use model::{SignalKind, ToolKind};
+use model::ToolKind;
 
-use crate::scratchpad::Does;
-use crate::sighting::{Evidence, Sighting};
-use crate::{Modules, Scratchpad, shell};
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::{CallEffects, LoggedCall};
+use crate::sighting::Sighting;
+use crate::{ModuleLookup, Scratchpad, shell};
 
 /// Steps of a recipe, the edit before and the commit after included.
-pub(crate) const FEWEST_STEPS: usize = 4;
-/// Begins the key of a module's routine, and a step that edits.
-pub(crate) const CHANGE: &str = "change ";
-pub(crate) const EDIT: &str = "edit ";
+pub(crate) const MIN_RECIPE_STEPS: usize = 4;
+/// Prefix of a step that edits a module.
+pub(crate) const EDIT_PREFIX: &str = "edit ";
+pub(crate) const COMMIT_STEP: &str = "git commit";
 
-const COMMIT: &str = "git commit";
+/// The steps since the last commit.
+#[derive(Default)]
+struct ChangeSteps {
+    checks: Vec<String>,
+    /// Edits of modules, in the order of the first edit.
+    edits: Vec<String>,
+    /// A file was edited, possibly one of no module.
+    has_edit: bool,
+}
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
-    let mut steps: Vec<String> = Vec::new();
-    let mut folders: Vec<String> = Vec::new();
-    let mut edited = false;
-    for call in &pad.calls {
-        if pad.touches_of(call).iter().any(|it| it.writes) && call.is_good() {
-            edited = true;
-            for touch in pad.touches_of(call).iter().filter(|it| it.writes) {
-                let step = format!("{EDIT}{}", modules.of(pad.names.text(touch.file)));
-                if step != EDIT && !folders.contains(&step) {
-                    folders.push(step);
-                }
-            }
-        }
-        if call.tool != ToolKind::Shell || !call.is_good() {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
+    let mut steps = ChangeSteps::default();
+    for call in pad.calls.iter().filter(|it| it.has_succeeded()) {
+        steps.add_edits(pad, call, modules);
+        if call.tool != ToolKind::Shell {
             continue;
         }
-        let command = call.command.map(|it| pad.names.text(it)).unwrap_or_default();
-        if call.does.any(Does::TEST | Does::CHECK) {
-            for task in tasks(command) {
-                // A check that is run again counts where it was run last.
-                steps.retain(|it| *it != task);
-                steps.push(task);
+        let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
+        if call.effects.has_any(CallEffects::TEST | CallEffects::CHECK) {
+            for check in check_commands(command) {
+                // A check that runs again counts at its last position.
+                steps.checks.retain(|it| *it != check);
+                steps.checks.push(check);
             }
         }
-        if call.does.any(Does::COMMIT) {
-            if edited && steps.len() + 2 >= FEWEST_STEPS {
-                steps.push(COMMIT.to_owned());
-                let evidence = Evidence { steps: steps.clone(), ..Evidence::default() };
-                acc.push(Sighting::new(SignalKind::Sequence, "finish a change", evidence));
+        if call.effects.has_any(CallEffects::COMMIT) {
+            std::mem::take(&mut steps).finish(acc);
+        }
+    }
+}
+
+impl ChangeSteps {
+    fn add_edits(&mut self, pad: &Scratchpad, call: &LoggedCall, modules: &ModuleLookup) {
+        for touch in pad.touches_of_call(call).iter().filter(|it| it.is_write) {
+            self.has_edit = true;
+            let module = modules.module_of_file(pad.strings.text(touch.file));
+            let step = format!("{EDIT_PREFIX}{module}");
+            if !module.is_empty() && !self.edits.contains(&step) {
+                self.edits.push(step);
             }
-            if let Some(first) = folders.first() {
-                let key = format!("{CHANGE}{}", first.trim_start_matches(EDIT));
-                let all = folders.iter().chain(steps.iter().filter(|it| *it != COMMIT));
-                let all: Vec<String> = all.cloned().chain([COMMIT.to_owned()]).collect();
-                if all.len() >= FEWEST_STEPS {
-                    let evidence = Evidence { steps: all, ..Evidence::default() };
-                    acc.push(Sighting::new(SignalKind::Sequence, key, evidence));
-                }
-            }
-            (steps, folders, edited) = (Vec::new(), Vec::new(), false);
+        }
+    }
+
+    /// Adds the sightings of a change that was committed.
+    fn finish(self, acc: &mut Vec<Sighting>) {
+        let commit = || std::iter::once(COMMIT_STEP.to_owned());
+        // Beside the checks there are an edit and the commit.
+        if self.has_edit && self.checks.len() + 2 >= MIN_RECIPE_STEPS {
+            let steps = self.checks.iter().cloned().chain(commit()).collect();
+            acc.push(Sighting::new(PatternKey::finished_change(), Evidence::Sequence { steps }));
+        }
+        // The change is named after the module that was edited first.
+        let Some(first) = self.edits.first() else { return };
+        let key = PatternKey::module_change(first.trim_start_matches(EDIT_PREFIX));
+        let steps: Vec<String> =
+            self.edits.iter().chain(&self.checks).cloned().chain(commit()).collect();
+        if steps.len() >= MIN_RECIPE_STEPS {
+            acc.push(Sighting::new(key, Evidence::Sequence { steps }));
         }
     }
 }
 
 /// The checks of a command line without their arguments: `mise run lint`, `go test`.
-fn tasks(command: &str) -> Vec<String> {
+fn check_commands(command: &str) -> Vec<String> {
     let mut acc = Vec::new();
-    for simple in shell::split(command) {
-        let is_check = shell::deeds(&simple.words.join(" "))
+    for simple in shell::split_commands(command) {
+        let is_check = shell::find_effects(&simple.words.join(" "))
             .iter()
-            .any(|it| matches!(it, shell::Deed::Test | shell::Deed::Check));
-        if is_check && !simple.piped {
-            let plain = |it: &&String| {
+            .any(|it| matches!(it, shell::ShellEffect::Test | shell::ShellEffect::Check));
+        if is_check && !simple.is_piped {
+            let is_plain = |it: &&String| {
                 !it.starts_with('-') && !it.contains(['/', '.', '=', '"', '\'', '>'])
             };
             let words: Vec<&str> =
-                simple.words.iter().take(3).take_while(plain).map(String::as_str).collect();
+                simple.words.iter().take(3).take_while(is_plain).map(String::as_str).collect();
             if !words.is_empty() {
                 acc.push(words.join(" "));
             }

@@ -1,41 +1,42 @@
-//! How many steps work took beside what was planned. Every session with a plan is a sample; whether
-//! they come to an overrun, all of them together say.
+//! The steps that a session took beside the steps that were planned. Every session with a plan is a
+//! sample; all samples together decide whether the module overruns.
 
-use model::SignalKind;
-
+use crate::evidence::Evidence;
 use crate::facts::file_uses;
-use crate::sighting::{Evidence, Sighting};
-use crate::{Modules, Scratchpad};
+use crate::pattern_key::PatternKey;
+use crate::sighting::Sighting;
+use crate::{ModuleLookup, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
-    let Some(planned) = pad.planned_steps.filter(|it| *it > 0) else { return };
-    let actual = pad.n_steps();
-    let most =
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
+    let Some(planned_steps) = pad.planned_steps.filter(|it| *it > 0) else { return };
+    let most_edited =
         file_uses(pad).into_iter().filter(|it| it.1.n_edits > 0).max_by_key(|it| it.1.n_edits);
-    let Some((file, _)) = most else { return };
-    let module = modules.of(pad.names.text(file)).to_owned();
-    let (number, other) = (u64::from(actual), u64::from(planned));
-    let evidence = Evidence { number, other, ..Evidence::default() };
-    acc.push(Sighting::new(SignalKind::StepOverrun, module, evidence));
+    let Some((file, _)) = most_edited else { return };
+    let module = modules.module_of_file(pad.strings.text(file));
+    let evidence = Evidence::StepOverrun {
+        actual_steps: u64::from(pad.n_steps()),
+        planned_steps: u64::from(planned_steps),
+    };
+    acc.push(Sighting::new(PatternKey::step_overrun(module), evidence));
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::script::events;
-    use crate::{Scratchpad, sightings};
+    use crate::test_script::events_from_script;
+    use crate::{Scratchpad, detect_sightings};
     use model::{Event, SignalKind};
 
     fn n_seen(planned: u32) -> usize {
         let mut pad = Scratchpad::new();
-        for mut it in events("edit src/a.rs\nread b\nread c\nread d\nread e\nread f") {
+        for mut it in events_from_script("edit src/a.rs\nread b\nread c\nread d\nread e\nread f") {
             if let Event::SessionStart(start) = &mut it.event {
                 start.planned_steps = Some(planned);
             }
             pad.observe(&it);
         }
-        sightings(&pad, &crate::Modules::default())
+        detect_sightings(&pad, &crate::ModuleLookup::default())
             .iter()
-            .filter(|it| it.signal == SignalKind::StepOverrun)
+            .filter(|it| it.signal() == SignalKind::StepOverrun)
             .count()
     }
 

@@ -1,27 +1,28 @@
-//! Tests before or after the implementation, by module.
+//! Tests came before or after the implementation, by module.
 
-use model::SignalKind;
-
+use crate::evidence::Evidence;
 use crate::facts::file_uses;
-use crate::scratchpad::Does;
-use crate::sighting::{Evidence, Sighting, is_test};
-use crate::{Modules, Scratchpad};
+use crate::path_rules::is_test_path;
+use crate::pattern_key::{PatternKey, TestTiming};
+use crate::scratchpad::CallEffects;
+use crate::sighting::Sighting;
+use crate::{ModuleLookup, Scratchpad};
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
     let uses = file_uses(pad);
-    let edits = || uses.iter().filter_map(|(name, it)| it.first_edit.map(|at| (*name, at)));
-    let of_tests = |wanted: bool| {
-        edits().filter(|it| is_test(pad.names.text(it.0)) == wanted).min_by_key(|it| it.1)
-    };
-    let Some((file, implemented)) = of_tests(false) else { return };
-    let tested = (0_u32..).zip(&pad.calls).find(|it| it.1.does.any(Does::TEST)).map(|it| it.0);
-    let Some(tested) = of_tests(true).map(|it| it.1).into_iter().chain(tested).min() else {
-        return;
-    };
-    let order = if tested < implemented { "first" } else { "after" };
-    let module = modules.of(pad.names.text(file));
-    let evidence = Evidence { text: Some(order.to_owned()), ..Evidence::default() };
-    acc.push(Sighting::new(SignalKind::TestOrder, format!("{module} {order}"), evidence));
+    let edits = || uses.iter().filter_map(|(file, it)| it.first_edit.map(|at| (*file, at)));
+    let is_test = |file| is_test_path(pad.strings.text(file));
+    let first_implemented = edits().filter(|it| !is_test(it.0)).min_by_key(|it| it.1);
+    let Some((file, implemented_at)) = first_implemented else { return };
+    // A test comes first if it was written or run first.
+    let written_at = edits().filter(|it| is_test(it.0)).map(|it| it.1).min();
+    let runs_tests = |it: &(u32, &crate::LoggedCall)| it.1.effects.has_any(CallEffects::TEST);
+    let run_at = (0_u32..).zip(&pad.calls).find(runs_tests).map(|it| it.0);
+    let Some(tested_at) = written_at.into_iter().chain(run_at).min() else { return };
+    let timing = if tested_at < implemented_at { TestTiming::First } else { TestTiming::After };
+    let module = modules.module_of_file(pad.strings.text(file));
+    let key = PatternKey::test_order(module, timing);
+    acc.push(Sighting::new(key, Evidence::TestOrder { timing }));
 }
 
 #[cfg(test)]
@@ -31,7 +32,7 @@ mod tests {
     use model::SignalKind::TestOrder;
 
     #[test]
-    fn the_order_of_tests_is_seen() {
+    fn the_order_of_tests_is_recorded() {
         check(
             TestOrder,
             "edit src/a_test.go\nedit src/a.go\nrun go test ./...",

@@ -1,43 +1,44 @@
-//! A command that takes far longer than the session's others; it counts only beside an error.
+//! A failed command that took far longer than the other calls of the session.
 
-use model::{SignalKind, ToolKind};
+use model::ToolKind;
 
-use crate::sighting::{Evidence, Sighting};
-use crate::{Modules, Scratchpad, shell};
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::sighting::Sighting;
+use crate::{ModuleLookup, Scratchpad, shell};
 
-/// Long is a minute, and twenty times the middle of the session.
-const LONG_MS: u32 = 60_000;
-const TIMES: u32 = 20;
+/// A call is slow from a minute, and from this multiple of the session's median.
+const MIN_SLOW_MS: u32 = 60_000;
+const SLOW_FACTOR: u32 = 20;
 
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
     let mut took: Vec<u32> = pad.calls.iter().map(|it| it.took_ms).filter(|it| *it > 0).collect();
     took.sort_unstable();
-    let Some(middle) = took.get(took.len() / 2) else { return };
-    let limit = LONG_MS.max(middle.saturating_mul(TIMES));
+    let Some(median) = took.get(took.len() / 2) else { return };
+    let limit = MIN_SLOW_MS.max(median.saturating_mul(SLOW_FACTOR));
     for (number, call) in (0_u32..).zip(&pad.calls) {
-        let failed = pad.failures.iter().any(|it| it.call == number);
-        let Some(command) = call.command.filter(|_| call.tool == ToolKind::Shell && failed) else {
-            continue;
-        };
-        if call.took_ms >= limit {
-            let command = shell::essence(pad.names.text(command));
-            let number = u64::from(call.took_ms / 1000);
-            let evidence =
-                Evidence { command: Some(command.clone()), number, ..Evidence::default() };
-            acc.push(Sighting::new(SignalKind::TimeAnomaly, command, evidence));
+        // A slow command that succeeds is just slow.
+        let has_error = pad.errors.iter().any(|it| it.call == number);
+        let is_slow = call.took_ms >= limit && call.tool == ToolKind::Shell;
+        if let Some(command) = call.command.filter(|_| is_slow && has_error) {
+            let command = shell::essential_command(pad.strings.text(command));
+            let key = PatternKey::time_anomaly(&command);
+            let seconds = u64::from(call.took_ms / 1000);
+            acc.push(Sighting::new(key, Evidence::TimeAnomaly { command, seconds }));
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use crate::script::events;
-    use crate::{Scratchpad, sightings};
+    use crate::evidence::Evidence;
+    use crate::test_script::events_from_script;
+    use crate::{Scratchpad, detect_sightings};
     use model::{Event, SignalKind};
 
     fn seconds_of(script: &str, ms: u64) -> Vec<u64> {
         let mut pad = Scratchpad::new();
-        for mut it in events(script) {
+        for mut it in events_from_script(script) {
             if let Event::ToolResult(result) = &mut it.event
                 && !result.ok
             {
@@ -45,15 +46,18 @@ mod tests {
             }
             pad.observe(&it);
         }
-        let all = sightings(&pad, &crate::Modules::default());
+        let all = detect_sightings(&pad, &crate::ModuleLookup::default());
         all.iter()
-            .filter(|it| it.signal == SignalKind::TimeAnomaly)
-            .map(|it| it.evidence.number)
+            .filter(|it| it.signal() == SignalKind::TimeAnomaly)
+            .map(|it| match it.evidence {
+                Evidence::TimeAnomaly { seconds, .. } => seconds,
+                _ => panic!("evidence of another signal"),
+            })
             .collect()
     }
 
     #[test]
-    fn a_slow_failure_is_seen_a_quick_one_is_not() {
+    fn a_slow_failure_is_a_sighting_and_a_quick_one_is_not() {
         let script = "read a\nread b\nread c\nfail make e2e: error: timed out waiting";
         assert_eq!(seconds_of(script, 400_000), [400]);
         assert!(seconds_of(script, 5_000).is_empty());

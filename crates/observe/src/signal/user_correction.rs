@@ -1,22 +1,21 @@
-//! A person said how things are done here.
+//! The user said how things are done here.
 
-use model::SignalKind;
+use crate::evidence::Evidence;
+use crate::pattern_key::PatternKey;
+use crate::scratchpad::StatementKind;
+use crate::sighting::{Sighting, find_named_files};
+use crate::{ModuleLookup, Scratchpad};
 
-use crate::scratchpad::RemarkKind;
-use crate::sighting::{Evidence, Sighting, files_named};
-use crate::{Modules, Scratchpad};
-
-pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &Modules) {
-    for it in pad.remarks.iter().filter(|it| it.kind == RemarkKind::Wish) {
-        let evidence = Evidence {
-            files: files_named(pad, &it.text),
-            text: Some(it.text.clone()),
-            ..Evidence::default()
+pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup) {
+    for statement in pad.statements.iter().filter(|it| it.kind == StatementKind::Preference) {
+        let evidence = Evidence::UserCorrection {
+            files: find_named_files(pad, &statement.text),
+            sentence: statement.text.clone(),
         };
-        let key = model::fingerprint(&it.text.to_lowercase());
-        let seen = Sighting::new(SignalKind::UserCorrection, key, evidence).at(pad, it.order);
-        // What a person types is theirs, whatever the agent has read before.
-        acc.push(Sighting { tainted: false, ..seen });
+        let key = PatternKey::user_correction(&statement.text);
+        let sighting = Sighting::new(key, evidence).seen_at(pad, statement.order);
+        // The user typed it, whatever the agent has read before.
+        acc.push(Sighting { tainted: false, ..sighting });
     }
 }
 
@@ -27,7 +26,7 @@ mod tests {
     use model::SignalKind::UserCorrection;
 
     #[test]
-    fn a_standing_wish_is_kept() {
+    fn a_standing_preference_is_a_sighting() {
         check(
             UserCorrection,
             "web https://x.test\nuser please always run `mise run fmt` before committing",

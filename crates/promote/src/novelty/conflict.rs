@@ -4,7 +4,7 @@ use std::fmt;
 
 /// What two statements cannot both be right about.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Conflict {
+pub enum StatementConflict {
     Number {
         old: String,
         new: String,
@@ -29,8 +29,8 @@ pub enum Conflict {
     },
 }
 
-impl Conflict {
-    pub(crate) fn mirrored(self) -> Self {
+impl StatementConflict {
+    pub(crate) fn swap_sides(self) -> Self {
         match self {
             Self::Number { old, new } => Self::Number { old: new, new: old },
             Self::Version { old, new } => Self::Version { old: new, new: old },
@@ -42,7 +42,7 @@ impl Conflict {
     }
 }
 
-impl fmt::Display for Conflict {
+impl fmt::Display for StatementConflict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Number { old, new } => write!(f, "the number was `{old}`, now it is `{new}`"),

@@ -1,34 +1,34 @@
 //! Judges what differs between two aligned statements: a value, the subject, or nothing that matters.
 
-use super::Conflict;
-use super::align::{Gap, align};
-use super::lexicon::{POINTERS, are_rivals};
-use super::pair::{Pair, pair};
-use super::place::{DIRECTIONS, is_qualifier, is_subject, modifies_next};
-use super::terms::{Class, Term};
-use crate::chunk::End;
+use super::StatementConflict;
+use super::alignment::{AlignmentGap, align_keys};
+use super::lexicon::{POINTER_WORDS, are_rivals};
+use super::term_pair::{TermPairRelation, compare_terms};
+use super::term_position::{DIRECTION_WORDS, is_qualifier, is_subject, modifies_next};
+use super::terms::{StatementTerm, TermClass};
+use crate::text_chunks::TextBoundary;
 
 /// One statement, or its claim, as it is laid beside another.
-pub(crate) struct Side<'a, 't> {
-    pub terms: &'a [Term<'t>],
+pub(crate) struct StatementSide<'a, 't> {
+    pub terms: &'a [StatementTerm<'t>],
     /// The terms that say something, as positions in `terms`.
-    pub body: Vec<usize>,
+    pub content: Vec<usize>,
 }
 
 /// What is left once two statements are laid side by side.
 #[derive(Debug, Default)]
-pub(crate) struct Differences {
+pub(crate) struct StatementDifferences {
     /// Values that cannot both hold.
-    pub conflicts: Vec<Conflict>,
+    pub conflicts: Vec<StatementConflict>,
     /// One negates what the other says.
-    pub negated: bool,
+    pub is_negated: bool,
     /// They speak of different things, or it cannot be told.
-    pub apart: bool,
+    pub has_other_subject: bool,
     /// One holds a name, number or path the other does not.
     pub n_extra_facts: usize,
     pub n_extra_words: usize,
     /// The subject stands outside the words ("use x instead").
-    pub points_outside: bool,
+    pub has_outside_subject: bool,
     /// Content words and names they share.
     pub n_shared: usize,
     /// Likeness in thousandths; values in conflict count for neither side.
@@ -37,52 +37,55 @@ pub(crate) struct Differences {
 
 /// The weight of what a gap settles.
 #[derive(Default)]
-struct Settled {
+struct GapWeights {
     agreed: usize,
     in_conflict: usize,
 }
 
-impl<'a, 't> Side<'a, 't> {
-    pub(crate) fn new(terms: &'a [Term<'t>]) -> Self {
+impl<'a, 't> StatementSide<'a, 't> {
+    pub(crate) fn new(terms: &'a [StatementTerm<'t>]) -> Self {
         let mut body: Vec<usize> = Vec::new();
         let mut at = 0;
         while at < terms.len() {
-            match rejected(terms, at) {
-                0 if !terms[at].is_free() => body.push(at),
+            match rejected_value_length(terms, at) {
+                0 if !terms[at].is_neutral() => body.push(at),
                 0 => {}
                 skipped => at += skipped - 1,
             }
             at += 1;
         }
-        Self { terms, body }
+        Self { terms, content: body }
     }
 
-    pub(crate) fn term(&self, nth: usize) -> &Term<'t> {
-        &self.terms[self.body[nth]]
+    pub(crate) fn term(&self, nth: usize) -> &StatementTerm<'t> {
+        &self.terms[self.content[nth]]
     }
 
-    fn keys(&self) -> Vec<&str> {
-        self.body.iter().map(|it| self.terms[*it].key.as_str()).collect()
+    fn content_keys(&self) -> Vec<&str> {
+        self.content.iter().map(|it| self.terms[*it].key.as_str()).collect()
     }
 
-    fn weight(&self) -> usize {
-        self.body.iter().map(|it| self.terms[*it].weight()).sum()
+    fn total_weight(&self) -> usize {
+        self.content.iter().map(|it| self.terms[*it].weight()).sum()
     }
 }
 
-pub(crate) fn differences(left: &Side<'_, '_>, right: &Side<'_, '_>) -> Differences {
-    let alignment = align(&left.keys(), &right.keys());
-    let mut acc = Differences::default();
-    let (mut weight, mut total) = (0, left.weight() + right.weight());
+pub(crate) fn find_differences(
+    left: &StatementSide<'_, '_>,
+    right: &StatementSide<'_, '_>,
+) -> StatementDifferences {
+    let alignment = align_keys(&left.content_keys(), &right.content_keys());
+    let mut acc = StatementDifferences::default();
+    let (mut weight, mut total) = (0, left.total_weight() + right.total_weight());
     for (i, _) in &alignment.shared {
         let term = left.term(*i);
         weight += 2 * term.weight();
-        acc.points_outside |= POINTERS.contains(&term.lower.as_str());
+        acc.has_outside_subject |= POINTER_WORDS.contains(&term.lower.as_str());
         acc.n_shared += usize::from(is_subject(term));
     }
 
     let mut alone: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
-    for Gap { left: i, right: j } in alignment.gaps {
+    for AlignmentGap { left: i, right: j } in alignment.gaps {
         let (i, j): (Vec<usize>, Vec<usize>) = (i.collect(), j.collect());
         if i.is_empty() || j.is_empty() {
             alone[0].extend(i);
@@ -93,7 +96,7 @@ pub(crate) fn differences(left: &Side<'_, '_>, right: &Side<'_, '_>) -> Differen
             total -= settled.in_conflict;
         }
     }
-    let moved = take_moved(&mut alone, left, right);
+    let moved = take_moved_terms(&mut alone, left, right);
     for nth in &moved {
         weight += 2 * left.term(*nth).weight();
         acc.n_shared += usize::from(is_subject(left.term(*nth)));
@@ -103,7 +106,7 @@ pub(crate) fn differences(left: &Side<'_, '_>, right: &Side<'_, '_>) -> Differen
     }
     for (side, nths) in [left, right].into_iter().zip(&alone) {
         for nth in nths {
-            judge_alone(&mut acc, side.terms, side.body[*nth]);
+            judge_unmatched(&mut acc, side.terms, side.content[*nth]);
         }
     }
     acc.similarity = u16::try_from(weight * 1000 / total.max(1)).unwrap_or(1000).min(1000);
@@ -111,11 +114,12 @@ pub(crate) fn differences(left: &Side<'_, '_>, right: &Side<'_, '_>) -> Differen
 }
 
 /// How many terms from here only say what is *not* the value: ", not spaces", "over spaces", "instead of spaces".
-fn rejected(terms: &[Term<'_>], at: usize) -> usize {
+fn rejected_value_length(terms: &[StatementTerm<'_>], at: usize) -> usize {
     let word = |it: usize| terms.get(it).map_or("", |it| it.lower.as_str());
-    let content =
-        |it: usize| terms.get(it).is_some_and(|it| !it.is_free() && it.class != Class::Negation);
-    if at == 0 || !content(at - 1) || terms[at].opens {
+    let content = |it: usize| {
+        terms.get(it).is_some_and(|it| !it.is_neutral() && it.class != TermClass::Negation)
+    };
+    if at == 0 || !content(at - 1) || terms[at].starts_sentence {
         return 0;
     }
     let chosen = || {
@@ -128,7 +132,7 @@ fn rejected(terms: &[Term<'_>], at: usize) -> usize {
     };
     let length = match word(at) {
         "not"
-            if terms[at - 1].ends == End::Comma
+            if terms[at - 1].boundary == TextBoundary::Comma
                 || are_rivals(&terms[at - 1].key, terms.get(at + 1).map_or("", |it| &it.key)) =>
         {
             1
@@ -142,17 +146,17 @@ fn rejected(terms: &[Term<'_>], at: usize) -> usize {
 
 /// Judges a stretch both fill differently.
 fn judge_gap(
-    acc: &mut Differences,
-    left: &Side<'_, '_>,
+    acc: &mut StatementDifferences,
+    left: &StatementSide<'_, '_>,
     i: &[usize],
-    right: &Side<'_, '_>,
+    right: &StatementSide<'_, '_>,
     j: &[usize],
-) -> Settled {
-    let mut res = Settled::default();
-    let weight = |side: &Side<'_, '_>, nths: &[usize]| {
+) -> GapWeights {
+    let mut res = GapWeights::default();
+    let weight = |side: &StatementSide<'_, '_>, nths: &[usize]| {
         nths.iter().map(|it| side.term(*it).weight()).sum::<usize>()
     };
-    let joined = |side: &Side<'_, '_>, nths: &[usize]| {
+    let joined = |side: &StatementSide<'_, '_>, nths: &[usize]| {
         nths.iter().map(|it| side.term(*it).key.as_str()).collect::<String>()
     };
     if joined(left, i) == joined(right, j) {
@@ -160,41 +164,41 @@ fn judge_gap(
         res.agreed = weight(left, i) + weight(right, j);
         return res;
     }
-    let plain = |side: &Side<'_, '_>, nths: &[usize]| -> Vec<usize> {
-        nths.iter().copied().filter(|it| side.term(*it).class != Class::Negation).collect()
+    let plain = |side: &StatementSide<'_, '_>, nths: &[usize]| -> Vec<usize> {
+        nths.iter().copied().filter(|it| side.term(*it).class != TermClass::Negation).collect()
     };
     let (plain_i, plain_j) = (plain(left, i), plain(right, j));
     let flipped = (i.len() - plain_i.len() + j.len() - plain_j.len()) % 2 == 1;
     if plain_i.len() != plain_j.len() {
-        acc.apart = true;
+        acc.has_other_subject = true;
         return res;
     }
     let mut turned = flipped;
     for (i, j) in plain_i.into_iter().zip(plain_j) {
         let both = left.term(i).weight() + right.term(j).weight();
-        match pair(left, i, right, j) {
-            Pair::Agree => res.agreed += both,
+        match compare_terms(left, i, right, j) {
+            TermPairRelation::Agree => res.agreed += both,
             // "is not enabled" and "is disabled" agree.
-            Pair::Conflict(Conflict::Opposite { .. }) if turned => {
+            TermPairRelation::Conflict(StatementConflict::Opposite { .. }) if turned => {
                 turned = false;
                 res.agreed += both;
             }
-            Pair::Conflict(conflict) => {
+            TermPairRelation::Conflict(conflict) => {
                 acc.conflicts.push(conflict);
                 res.in_conflict += both;
             }
-            Pair::Apart => acc.apart = true,
+            TermPairRelation::OtherSubject => acc.has_other_subject = true,
         }
     }
-    acc.negated ^= turned;
+    acc.is_negated ^= turned;
     res
 }
 
 /// Takes out what one side has here and the other there, answering the positions on the left.
-fn take_moved(
+fn take_moved_terms(
     alone: &mut [Vec<usize>; 2],
-    left: &Side<'_, '_>,
-    right: &Side<'_, '_>,
+    left: &StatementSide<'_, '_>,
+    right: &StatementSide<'_, '_>,
 ) -> Vec<usize> {
     let [from, to] = alone;
     let mut moved = Vec::new();
@@ -211,40 +215,40 @@ fn take_moved(
 
 /// Words have moved: the same said in another order, or the opposite ("a before b", "b before a")?
 fn judge_order(
-    acc: &mut Differences,
-    left: &Side<'_, '_>,
-    right: &Side<'_, '_>,
+    acc: &mut StatementDifferences,
+    left: &StatementSide<'_, '_>,
+    right: &StatementSide<'_, '_>,
     n_in_order: usize,
 ) {
-    let named = |side: &Side<'_, '_>| -> Vec<String> {
-        side.body
+    let named = |side: &StatementSide<'_, '_>| -> Vec<String> {
+        side.content
             .iter()
             .map(|it| &side.terms[*it])
-            .filter(|it| it.is_hard())
+            .filter(|it| it.is_fact())
             .map(|it| it.key.clone())
             .collect()
     };
-    let argument = |side: &Side<'_, '_>, word: &str| {
-        let at = side.body.iter().position(|it| side.terms[*it].key == word)?;
-        Some(side.terms[*side.body.get(at + 1)?].key.clone())
+    let argument = |side: &StatementSide<'_, '_>, word: &str| {
+        let at = side.content.iter().position(|it| side.terms[*it].key == word)?;
+        Some(side.terms[*side.content.get(at + 1)?].key.clone())
     };
-    let turned = DIRECTIONS.iter().any(|it| argument(left, it) != argument(right, it));
-    let scattered = n_in_order * 2 < left.body.len().min(right.body.len());
-    acc.apart |= turned || scattered || named(left) != named(right);
+    let turned = DIRECTION_WORDS.iter().any(|it| argument(left, it) != argument(right, it));
+    let scattered = n_in_order * 2 < left.content.len().min(right.content.len());
+    acc.has_other_subject |= turned || scattered || named(left) != named(right);
 }
 
-fn judge_alone(acc: &mut Differences, terms: &[Term<'_>], at: usize) {
+fn judge_unmatched(acc: &mut StatementDifferences, terms: &[StatementTerm<'_>], at: usize) {
     let term = &terms[at];
     // "upload limit" is not "limit"; "silently drops" still is "drops".
     let narrows =
-        term.class == Class::Word && modifies_next(terms, at) && !term.lower.ends_with("ly");
+        term.class == TermClass::Word && modifies_next(terms, at) && !term.lower.ends_with("ly");
     match term.class {
-        Class::Negation => acc.negated = !acc.negated,
-        Class::Condition => acc.apart = true,
-        _ if narrows || is_qualifier(term) || DIRECTIONS.contains(&term.key.as_str()) => {
-            acc.apart = true;
+        TermClass::Negation => acc.is_negated = !acc.is_negated,
+        TermClass::Condition => acc.has_other_subject = true,
+        _ if narrows || is_qualifier(term) || DIRECTION_WORDS.contains(&term.key.as_str()) => {
+            acc.has_other_subject = true;
         }
-        _ if term.is_hard() => acc.n_extra_facts += 1,
+        _ if term.is_fact() => acc.n_extra_facts += 1,
         _ => acc.n_extra_words += 1,
     }
 }

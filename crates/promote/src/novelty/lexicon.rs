@@ -5,63 +5,63 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-use super::terms::Class;
+use super::terms::TermClass;
 
 /// What a common word does in a statement; every other word is content.
 #[rustfmt::skip]
-const ROLES: &[(Class, &[&str])] = &[
+const ROLE_WORDS: &[(TermClass, &[&str])] = &[
     // Never looked at.
-    (Class::Filler, &[
+    (TermClass::Filler, &[
         "a", "an", "the", "this", "that", "these", "those", "it", "its", "it's", "is", "are", "am", "was", "were", "be", "been",
         "being", "of", "in", "on", "at", "for", "with", "by", "to", "into", "and", "as", "we", "i", "you", "they", "our",
         "your", "my", "their", "us", "me", "there", "which", "who", "do", "does", "did", "=", "==", ":=", "|", "&",
     ]),
     // Kept for equality, free otherwise: they strengthen or soften, and change no fact.
-    (Class::Weak, &[
+    (TermClass::Weak, &[
         "must", "should", "shall", "will", "would", "may", "might", "can", "could", "always", "usually", "generally", "often",
         "currently", "now", "already", "still", "just", "also", "too", "only", "really", "very", "ever", "please", "note", "remember",
         "ensure", "sure", "longer", "anymore", "here", "then", "so", "actually", "simply", "all", "any", "every", "each", "both", "whole", "entire", "own", "existing", "given",
         "use", "uses", "used", "using", "run", "runs", "running", "make", "makes", "have", "has", "had", "need", "needs", "needed",
         "want", "wants", "prefer", "prefers", "choose", "chose", "chosen", "pick", "picked", "go", "take", "takes", "favour", "favor",
     ]),
-    (Class::Negation, &["not", "never", "no", "cannot", "avoid", "avoids"]),
+    (TermClass::Negation, &["not", "never", "no", "cannot", "avoid", "avoids"]),
     // Where a statement holds; another one, or one more, is another statement.
-    (Class::Condition, &[
+    (TermClass::Condition, &[
         "if", "when", "whenever", "unless", "until", "while", "except", "during", "without", "once", "otherwise", "outside", "inside", "or",
     ]),
 ];
 
 /// Words that begin the reason of a claim.
-pub(crate) const REASONS: &[&str] =
+pub(crate) const REASON_WORDS: &[&str] =
     &["because", "since", "due", "therefore", "thus", "otherwise", "so"];
 
 /// Words that point at something outside the statement, so that its subject cannot be told.
-pub(crate) const POINTERS: &[&str] =
+pub(crate) const POINTER_WORDS: &[&str] =
     &["instead", "equivalent", "same", "following", "previous", "former", "latter", "respectively"];
 
 /// Words that cannot both hold of one thing, and where that counts.
 #[rustfmt::skip]
-const OPPOSITES: &[(Opposite, &str, &str)] = &[
-    (Opposite::Anywhere, "enable", "disable"), (Opposite::Anywhere, "allow", "forbid"), (Opposite::Anywhere, "allow", "deny"),
-    (Opposite::Anywhere, "allow", "prohibit"), (Opposite::Anywhere, "accept", "reject"), (Opposite::Anywhere, "include", "exclude"),
-    (Opposite::Anywhere, "before", "after"), (Opposite::Anywhere, "increase", "decrease"), (Opposite::Anywhere, "increase", "reduce"),
-    (Opposite::Anywhere, "show", "hide"), (Opposite::Anywhere, "commit", "gitignore"),
-    (Opposite::Predicate, "enabled", "disabled"), (Opposite::Predicate, "allowed", "forbidden"), (Opposite::Predicate, "allowed", "denied"),
-    (Opposite::Predicate, "allowed", "prohibited"), (Opposite::Predicate, "accepted", "rejected"), (Opposite::Predicate, "included", "excluded"),
-    (Opposite::Predicate, "true", "false"), (Opposite::Predicate, "off", "enabled"), (Opposite::Predicate, "required", "optional"),
-    (Opposite::Predicate, "sync", "async"), (Opposite::Predicate, "synchronous", "asynchronous"), (Opposite::Predicate, "mutable", "immutable"),
-    (Opposite::Predicate, "public", "private"), (Opposite::Predicate, "safe", "unsafe"), (Opposite::Predicate, "blocking", "nonblocking"),
-    (Opposite::Predicate, "sorted", "unsorted"), (Opposite::Predicate, "ascending", "descending"), (Opposite::Predicate, "eager", "lazy"),
-    (Opposite::Predicate, "stateless", "stateful"), (Opposite::Predicate, "supported", "unsupported"), (Opposite::Predicate, "valid", "invalid"),
-    (Opposite::Predicate, "works", "fails"), (Opposite::Predicate, "work", "fail"), (Opposite::Predicate, "fast", "slow"),
-    (Opposite::Predicate, "nullable", "nonnull"), (Opposite::Predicate, "signed", "unsigned"), (Opposite::Predicate, "strict", "loose"),
-    (Opposite::Predicate, "inclusive", "exclusive"), (Opposite::Predicate, "succeeds", "fails"), (Opposite::Predicate, "deterministic", "random"),
-    (Opposite::Predicate, "cached", "uncached"), (Opposite::Predicate, "encrypted", "unencrypted"), (Opposite::Predicate, "utc", "localtime"),
+const OPPOSITE_PAIRS: &[(OppositeScope, &str, &str)] = &[
+    (OppositeScope::Anywhere, "enable", "disable"), (OppositeScope::Anywhere, "allow", "forbid"), (OppositeScope::Anywhere, "allow", "deny"),
+    (OppositeScope::Anywhere, "allow", "prohibit"), (OppositeScope::Anywhere, "accept", "reject"), (OppositeScope::Anywhere, "include", "exclude"),
+    (OppositeScope::Anywhere, "before", "after"), (OppositeScope::Anywhere, "increase", "decrease"), (OppositeScope::Anywhere, "increase", "reduce"),
+    (OppositeScope::Anywhere, "show", "hide"), (OppositeScope::Anywhere, "commit", "gitignore"),
+    (OppositeScope::Predicate, "enabled", "disabled"), (OppositeScope::Predicate, "allowed", "forbidden"), (OppositeScope::Predicate, "allowed", "denied"),
+    (OppositeScope::Predicate, "allowed", "prohibited"), (OppositeScope::Predicate, "accepted", "rejected"), (OppositeScope::Predicate, "included", "excluded"),
+    (OppositeScope::Predicate, "true", "false"), (OppositeScope::Predicate, "off", "enabled"), (OppositeScope::Predicate, "required", "optional"),
+    (OppositeScope::Predicate, "sync", "async"), (OppositeScope::Predicate, "synchronous", "asynchronous"), (OppositeScope::Predicate, "mutable", "immutable"),
+    (OppositeScope::Predicate, "public", "private"), (OppositeScope::Predicate, "safe", "unsafe"), (OppositeScope::Predicate, "blocking", "nonblocking"),
+    (OppositeScope::Predicate, "sorted", "unsorted"), (OppositeScope::Predicate, "ascending", "descending"), (OppositeScope::Predicate, "eager", "lazy"),
+    (OppositeScope::Predicate, "stateless", "stateful"), (OppositeScope::Predicate, "supported", "unsupported"), (OppositeScope::Predicate, "valid", "invalid"),
+    (OppositeScope::Predicate, "works", "fails"), (OppositeScope::Predicate, "work", "fail"), (OppositeScope::Predicate, "fast", "slow"),
+    (OppositeScope::Predicate, "nullable", "nonnull"), (OppositeScope::Predicate, "signed", "unsigned"), (OppositeScope::Predicate, "strict", "loose"),
+    (OppositeScope::Predicate, "inclusive", "exclusive"), (OppositeScope::Predicate, "succeeds", "fails"), (OppositeScope::Predicate, "deterministic", "random"),
+    (OppositeScope::Predicate, "cached", "uncached"), (OppositeScope::Predicate, "encrypted", "unencrypted"), (OppositeScope::Predicate, "utc", "localtime"),
 ];
 
 /// Where a pair of opposites counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Opposite {
+pub(crate) enum OppositeScope {
     /// As verb or relation: "enable x" against "disable x".
     Anywhere,
     /// Only said of something: "is public", not "public methods", which merely speaks of other methods.
@@ -70,7 +70,7 @@ pub(crate) enum Opposite {
 
 /// Choices of which a project makes one.
 #[rustfmt::skip]
-const RIVALS: &[&[&str]] = &[
+const RIVAL_GROUPS: &[&[&str]] = &[
     &["tabs", "spaces"], &["npm", "pnpm", "yarn", "bun"], &["pip", "uv", "poetry", "pipenv"], &["postgres", "mysql", "sqlite", "mariadb"],
     &["jest", "vitest", "mocha"], &["pytest", "unittest"], &["prettier", "biome"], &["eslint", "biome", "tslint"], &["rebase", "merge", "squash"],
     &["single", "double"], &["camelcase", "snakecase", "kebabcase"], &["tokio", "smol"], &["webpack", "vite", "rollup", "esbuild"],
@@ -80,7 +80,7 @@ const RIVALS: &[&[&str]] = &[
 
 /// Spellings of one word; the first is the one compared by.
 #[rustfmt::skip]
-const SPELLINGS: &[&[&str]] = &[
+const SPELLING_GROUPS: &[&[&str]] = &[
     &["postgres", "postgresql"], &["repo", "repository", "repositories"], &["config", "configuration", "configurations"], &["db", "database", "databases"],
     &["env", "environment"], &["dir", "directory", "folder", "directories", "folders"], &["auth", "authentication"], &["dev", "development"],
     &["prod", "production"], &["js", "javascript"], &["ts", "typescript"], &["k8s", "kubernetes"], &["max", "maximum"], &["min", "minimum"],
@@ -92,7 +92,7 @@ const SPELLINGS: &[&[&str]] = &[
 
 /// Milliseconds in a unit of time; `0` for units that are only compared with themselves.
 #[rustfmt::skip]
-const UNITS: &[(&[&str], &str, u64)] = &[
+const MEASURE_UNITS: &[(&[&str], &str, u64)] = &[
     (&["ms", "msec", "millisecond", "milliseconds", "millis"], "ms", 1), (&["s", "sec", "secs", "second", "seconds"], "ms", 1_000),
     (&["min", "mins", "minute", "minutes"], "ms", 60_000), (&["h", "hr", "hrs", "hour", "hours"], "ms", 3_600_000),
     (&["d", "day", "days"], "ms", 86_400_000), (&["week", "weeks"], "ms", 604_800_000),
@@ -101,58 +101,66 @@ const UNITS: &[(&[&str], &str, u64)] = &[
 ];
 
 /// `one` to `twelve`.
-const NUMBERS: &[&str] = &[
+const NUMBER_WORDS: &[&str] = &[
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
 ];
 
-static ROLE: LazyLock<HashMap<&str, Class>> = LazyLock::new(|| {
-    ROLES.iter().flat_map(|(role, words)| words.iter().map(|it| (*it, *role))).collect()
+static ROLE_BY_WORD: LazyLock<HashMap<&str, TermClass>> = LazyLock::new(|| {
+    ROLE_WORDS.iter().flat_map(|(role, words)| words.iter().map(|it| (*it, *role))).collect()
 });
-static SPELLING: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
-    SPELLINGS.iter().flat_map(|row| row.iter().map(|it| (stem(it), stem(row[0])))).collect()
+static SPELLING_BY_STEM: LazyLock<HashMap<String, String>> = LazyLock::new(|| {
+    SPELLING_GROUPS
+        .iter()
+        .flat_map(|row| row.iter().map(|it| (stem_word(it), stem_word(row[0]))))
+        .collect()
 });
 
 /// The role of a common word; `None` for content.
-pub(crate) fn role(lower: &str) -> Option<Class> {
-    if lower.ends_with("n't") { Some(Class::Negation) } else { ROLE.get(lower).copied() }
+pub(crate) fn word_role(lower: &str) -> Option<TermClass> {
+    if lower.ends_with("n't") {
+        Some(TermClass::Negation)
+    } else {
+        ROLE_BY_WORD.get(lower).copied()
+    }
 }
 
 /// What a content word is compared by: its stem, in one spelling.
-pub(crate) fn canonical(lower: &str) -> String {
-    let stem = stem(lower);
-    SPELLING.get(&stem).cloned().unwrap_or(stem)
+pub(crate) fn canonical_form(lower: &str) -> String {
+    let stem = stem_word(lower);
+    SPELLING_BY_STEM.get(&stem).cloned().unwrap_or(stem)
 }
 
 /// The one spelling of a name that is not inflected.
-pub(crate) fn spelled(name: String) -> String {
-    SPELLING.get(&name).cloned().unwrap_or(name)
+pub(crate) fn canonical_spelling(name: String) -> String {
+    SPELLING_BY_STEM.get(&name).cloned().unwrap_or(name)
 }
 
-pub(crate) fn opposite(left: &str, right: &str) -> Option<Opposite> {
-    let pair = |(_, a, b): &&(Opposite, &str, &str)| {
+pub(crate) fn find_opposite(left: &str, right: &str) -> Option<OppositeScope> {
+    let pair = |(_, a, b): &&(OppositeScope, &str, &str)| {
         (*a == left && *b == right) || (*a == right && *b == left)
     };
-    OPPOSITES.iter().find(pair).map(|it| it.0)
+    OPPOSITE_PAIRS.iter().find(pair).map(|it| it.0)
 }
 
 /// Whether two terms, given by their keys, exclude each other.
 pub(crate) fn are_rivals(left: &str, right: &str) -> bool {
-    let holds = |row: &[&str], key: &str| row.iter().any(|it| *it == key || canonical(it) == key);
-    left != right && RIVALS.iter().any(|row| holds(row, left) && holds(row, right))
+    let holds =
+        |row: &[&str], key: &str| row.iter().any(|it| *it == key || canonical_form(it) == key);
+    left != right && RIVAL_GROUPS.iter().any(|row| holds(row, left) && holds(row, right))
 }
 
 /// The unit a word names and its milliseconds.
-pub(crate) fn unit(lower: &str) -> Option<(&'static str, u64)> {
-    UNITS.iter().find(|it| it.0.contains(&lower)).map(|it| (it.1, it.2))
+pub(crate) fn parse_unit(lower: &str) -> Option<(&'static str, u64)> {
+    MEASURE_UNITS.iter().find(|it| it.0.contains(&lower)).map(|it| (it.1, it.2))
 }
 
-pub(crate) fn number_word(lower: &str) -> Option<usize> {
-    NUMBERS.iter().position(|it| *it == lower).map(|it| it + 1)
+pub(crate) fn parse_number_word(lower: &str) -> Option<usize> {
+    NUMBER_WORDS.iter().position(|it| *it == lower).map(|it| it + 1)
 }
 
 /// Takes off the endings of English inflection. Light: it must not make one word of two.
-pub(crate) fn stem(lower: &str) -> String {
+pub(crate) fn stem_word(lower: &str) -> String {
     if !lower.is_ascii() || lower.len() < 4 {
         return lower.to_owned();
     }
@@ -189,7 +197,7 @@ mod tests {
 
     #[test]
     fn no_word_has_two_roles() {
-        assert_eq!(ROLE.len(), ROLES.iter().map(|it| it.1.len()).sum::<usize>());
+        assert_eq!(ROLE_BY_WORD.len(), ROLE_WORDS.iter().map(|it| it.1.len()).sum::<usize>());
     }
 
     #[test]
@@ -201,7 +209,7 @@ mod tests {
             &["pass", "passes", "passed"],
             &["test", "tests", "tested", "testing"],
         ] {
-            assert!(row.iter().all(|it| stem(it) == stem(row[0])), "{row:?}");
+            assert!(row.iter().all(|it| stem_word(it) == stem_word(row[0])), "{row:?}");
         }
         for (left, right) in [
             ("status", "state"),
@@ -210,7 +218,7 @@ mod tests {
             ("need", "new"),
             ("bus", "bu"),
         ] {
-            assert_ne!(stem(left), stem(right));
+            assert_ne!(stem_word(left), stem_word(right));
         }
     }
 }

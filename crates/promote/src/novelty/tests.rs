@@ -19,29 +19,29 @@ struct Written {
 impl Written {
     fn parse(side: &str) -> Self {
         let (kind, rest) = match side.strip_prefix('(').and_then(|it| it.split_once(") ")) {
-            Some((kind, rest)) => (Kind::parse(kind).unwrap(), rest),
-            None => (Kind::Gotcha, side),
+            Some((kind, rest)) => (MemoryKind::parse(kind).unwrap(), rest),
+            None => (MemoryKind::Gotcha, side),
         };
         let (text, files) = rest.split_once(" @ ").unwrap_or((rest, ""));
         let files = files.split_whitespace().map(|it| ProjectPath::parse(it).unwrap()).collect();
         Self { text: text.to_owned(), files, kind: MemoryType::Core(kind) }
     }
 
-    fn statement(&self) -> Statement<'_> {
-        Statement { text: &self.text, files: &self.files, kind: &self.kind }
+    fn statement(&self) -> MemoryStatement<'_> {
+        MemoryStatement { text: &self.text, files: &self.files, kind: &self.kind }
     }
 }
 
-fn relation(old: &str, new: &str) -> Relationship {
-    compare(&Written::parse(old).statement(), &Written::parse(new).statement())
+fn relation(old: &str, new: &str) -> StatementRelation {
+    compare_statements(&Written::parse(old).statement(), &Written::parse(new).statement())
 }
 
-const fn class(relationship: &Relationship) -> &'static str {
+const fn class(relationship: &StatementRelation) -> &'static str {
     match relationship {
-        Relationship::Same => "same",
-        Relationship::Near { .. } => "near",
-        Relationship::Contradicts { .. } => "contradicts",
-        Relationship::Unrelated => "unrelated",
+        StatementRelation::Same => "same",
+        StatementRelation::Near { .. } => "near",
+        StatementRelation::Contradicts { .. } => "contradicts",
+        StatementRelation::Unrelated => "unrelated",
     }
 }
 
@@ -84,7 +84,7 @@ fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
 
 fn check_conflict(old: &str, new: &str, expect: Expect) {
     let res = match relation(old, new) {
-        Relationship::Contradicts { what } => what.to_string(),
+        StatementRelation::Contradicts { what } => what.to_string(),
         other => class(&other).to_owned(),
     };
     expect.assert_eq(&res);
@@ -137,7 +137,7 @@ fn the_nearest_is_the_one_that_matters_most() {
     .into();
     let candidates: Vec<_> = written.iter().map(Written::statement).collect();
     let nearest_of = |n: usize, text: &str| {
-        nearest(&Written::parse(text).statement(), &candidates[..n])
+        find_nearest(&Written::parse(text).statement(), &candidates[..n])
             .map(|(at, it)| (at, class(&it)))
     };
     assert_eq!(nearest_of(4, "The retry limit is 3"), Some((2, "contradicts")));
@@ -149,15 +149,15 @@ fn the_nearest_is_the_one_that_matters_most() {
 #[test]
 fn long_text_is_no_trouble() {
     let long = "never `x y` 5s a/b/c.rs not over is_it = ".repeat(1_500);
-    assert_eq!(relation(&long, &long), Relationship::Same);
-    assert_eq!(relation(&long, "short"), Relationship::Unrelated);
-    assert_eq!(relation(&long, &format!("{long} more")), Relationship::Unrelated);
+    assert_eq!(relation(&long, &long), StatementRelation::Same);
+    assert_eq!(relation(&long, "short"), StatementRelation::Unrelated);
+    assert_eq!(relation(&long, &format!("{long} more")), StatementRelation::Unrelated);
 }
 
 proptest! {
     #[test]
     fn a_statement_is_the_same_as_itself(text in "\\PC{0,300}") {
-        prop_assert_eq!(relation(&text, &text), Relationship::Same);
+        prop_assert_eq!(relation(&text, &text), StatementRelation::Same);
     }
 
     #[test]

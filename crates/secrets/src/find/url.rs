@@ -1,43 +1,51 @@
-//! Passwords in the user part of a URL, whatever the scheme.
+//! Passwords in the user part of a URL of any scheme.
 
-use super::Claim;
-use crate::bytes::{OPAQUE, contains, is_quote, run, run_back};
+use super::SecretClaim;
+use crate::bytes::{OPAQUE_BYTE, contains_text, is_quote, run_end, run_start};
 use crate::placeholder::is_filler;
 
-const AUTHORITY: usize = 400;
+/// Longest authority (user, password, host, port) of a URL.
+const MAX_AUTHORITY_BYTES: usize = 400;
 
-pub(super) fn claim(acc: &mut Vec<Claim>, text: &[u8], at: usize) {
-    let scheme =
-        run_back(text, at, 24, |it| it.is_ascii_alphanumeric() || matches!(it, b'+' | b'-' | b'.'));
+pub(super) fn claim_password(acc: &mut Vec<SecretClaim>, text: &[u8], at: usize) {
+    let scheme = run_start(text, at, 24, |it| {
+        it.is_ascii_alphanumeric() || matches!(it, b'+' | b'-' | b'.')
+    });
     if scheme == at {
         return;
     }
     let start = at + 3;
-    let end = run(text, start, AUTHORITY, |it| !ends_authority(it));
+    let end = run_end(text, start, MAX_AUTHORITY_BYTES, |it| !ends_authority(it));
     let authority = &text[start..end];
     // The last `@` counts: a password that was not escaped may contain one.
     let Some(at_sign) = authority.iter().rposition(|it| *it == b'@') else { return };
     let Some(colon) = authority[..at_sign].iter().position(|it| *it == b':') else { return };
     let host = authority.get(at_sign + 1);
     let password = &authority[colon + 1..at_sign];
-    // `postgres:postgres@localhost` is how every tutorial starts a database on one's own machine.
-    let local = ["localhost", "127.0.0.1"]
+    // `postgres:postgres@localhost` is the database of every tutorial.
+    let is_local = ["localhost", "127.0.0.1"]
         .iter()
         .any(|it| authority[at_sign + 1..].starts_with(it.as_bytes()));
-    let tutorial = local && password == &authority[..colon];
-    if host.is_some_and(u8::is_ascii_alphanumeric) && !tutorial && !is_stand_in(password) {
-        acc.push(Claim { kind: "url-password", start: start + colon + 1, end: start + at_sign });
+    let is_tutorial = is_local && password == &authority[..colon];
+    if host.is_some_and(u8::is_ascii_alphanumeric) && !is_tutorial && !is_url_placeholder(password)
+    {
+        acc.push(SecretClaim {
+            kind: "url-password",
+            start: start + colon + 1,
+            end: start + at_sign,
+        });
     }
 }
 
 const fn ends_authority(it: u8) -> bool {
     it.is_ascii_whitespace()
         || is_quote(it)
-        || matches!(it, b'/' | b'?' | b'<' | b'>' | b'\\' | b'|' | OPAQUE)
+        || matches!(it, b'/' | b'?' | b'<' | b'>' | b'\\' | b'|' | OPAQUE_BYTE)
 }
 
-/// Templates and filling. Weak words are no excuse here: `user:pass@host` opens a door as it is.
-fn is_stand_in(password: &[u8]) -> bool {
+/// True for templates and filler. Weak words are no placeholder here: `user:pass@host` may work as
+/// it is.
+fn is_url_placeholder(password: &[u8]) -> bool {
     let lower = password.to_ascii_lowercase();
     password.len() < 3
         || is_filler(password)
@@ -56,5 +64,5 @@ fn is_stand_in(password: &[u8]) -> bool {
             "replace",
         ]
         .iter()
-        .any(|it| contains(&lower, it))
+        .any(|it| contains_text(&lower, it))
 }

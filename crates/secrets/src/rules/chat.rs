@@ -1,9 +1,9 @@
 //! Chat, mail and telephony.
 
-use super::{Rule, marked, token};
+use super::{TokenRule, marked, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const CHAT_RULES: &[TokenRule] = &[
     //    kind                 keywords                      entropy pattern
     token("slack-bot-token",   &["xoxb-"],                     0,    r"xoxb-[0-9]{10,13}-[0-9]{10,13}-[A-Za-z0-9]{24}", "Slack bot token"),
     token("slack-token",       &["xoxb-", "xoxp-", "xoxa-", "xoxo-", "xoxr-", "xoxs-", "xoxc-", "xoxd-"], 2500, r"xox[abcdoprs]-(?:[0-9]-)?[0-9]{8,15}-(?:[0-9]{8,15}-){0,2}[A-Za-z0-9]{20,64}", "Slack token"),

@@ -1,9 +1,9 @@
 //! Cloud platforms and hosting.
 
-use super::{Rule, marked, token};
+use super::{TokenRule, marked, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const CLOUD_RULES: &[TokenRule] = &[
     //    kind                     keywords                                   entropy pattern
     token("aws-access-key-id",     &["AKIA", "ASIA", "ABIA", "ACCA", "A3T"],    1,    r"(?:AKIA|ASIA|ABIA|ACCA|A3T[A-Z0-9])[A-Z0-9]{16}", "AWS access key id"),
     token("aws-secret-access-key", &["secret_access_key", "secretaccesskey"],  3500,  r#"(?i)secret_?access_?key["'\\]{0,3}[ \t]{0,8}(?:=>|[=:,])[ \t]{0,8}["'\\]{0,3}([a-z0-9/+]{40})"#, "AWS secret access key"),

@@ -1,9 +1,9 @@
 //! Code hosting, package registries, builds and developer tools.
 
-use super::{Rule, token};
+use super::{TokenRule, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const CODE_RULES: &[TokenRule] = &[
     //    kind                  keywords                                      entropy pattern
     token("github-token",       &["ghp_", "gho_", "ghu_", "ghs_", "ghr_"],     2500,  r"gh[pousr]_[A-Za-z0-9]{36,255}", "GitHub token"),
     token("github-pat",         &["github_pat_"],                              3000,  r"github_pat_[A-Za-z0-9_]{36,255}", "GitHub fine-grained personal access token"),

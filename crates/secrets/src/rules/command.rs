@@ -1,9 +1,9 @@
-//! Passwords given to programs and calls by position, where no name stands beside the value.
+//! Passwords passed to programs and calls by position, without a name beside the value.
 
-use super::{Rule, token};
+use super::{TokenRule, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const COMMAND_RULES: &[TokenRule] = &[
     //    kind                 keywords                     entropy pattern
     token("netrc-password",    &["machine"],                  1,    r"machine\s{1,8}\S{1,100}\s{1,16}login\s{1,8}\S{1,100}\s{1,16}password\s{1,8}([^\s]{4,100})", "netrc password"),
     token("curl-password",     &["curl "],                    1,    r#"curl [^\n]{0,300}?(?:-u|--user)[ =]{1,2}["']?[^\s:"'$<{]{1,60}:([^\s"'$<{:]{4,100})"#, "curl user and password"),

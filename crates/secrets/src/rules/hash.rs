@@ -1,9 +1,9 @@
 //! Password hashes: not the password, but enough to attack it offline.
 
-use super::{Rule, token};
+use super::{TokenRule, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const HASH_RULES: &[TokenRule] = &[
     //    kind             keywords                             entropy pattern
     token("bcrypt-hash",   &["$2a$", "$2b$", "$2y$", "$2x$"],    3000,  r"\$2[abxy]\$[0-9]{2}\$[./A-Za-z0-9]{53}", "bcrypt password hash"),
     token("crypt-hash",    &["$1$", "$5$", "$6$", "$apr1$", "$y$"], 3000, r"\$(?:1|5|6|apr1|y)\$(?:rounds=[0-9]{1,9}\$|j[0-9A-Za-z]{2}\$)?[./A-Za-z0-9]{2,32}\$[./A-Za-z0-9]{22,86}", "crypt password hash"),

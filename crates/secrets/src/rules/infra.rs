@@ -1,9 +1,9 @@
 //! Infrastructure tools: secret stores, networks, provisioning.
 
-use super::{Rule, marked, token};
+use super::{TokenRule, marked, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const INFRA_RULES: &[TokenRule] = &[
     //    kind                     keywords                     entropy pattern
     token("vault-token",           &["hvs.", "hvb.", "hvr."],    3000,  r"hv[sbr]\.[A-Za-z0-9_-]{24,400}", "HashiCorp Vault token"),
     token("vault-unseal-key",      &["unseal"],                  3500,  r"(?i)unseal(?:[ _]key)?(?:[ ][0-9])?[ :=]{1,3}([a-z0-9+/]{43,44}=?)", "HashiCorp Vault unseal key"),

@@ -1,9 +1,9 @@
 //! Model providers.
 
-use super::{Rule, marked, token};
+use super::{TokenRule, marked, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const MODEL_RULES: &[TokenRule] = &[
     //    kind                  keywords                      entropy pattern
     token("anthropic-key",      &["sk-ant-"],                  3500,  r"sk-ant-[a-z]{2,8}[0-9]{2,4}-[A-Za-z0-9_-]{60,140}", "Anthropic key"),
     marked("openai-key",        &["T3BlbkFJ"], 110,            3500,  r"sk-[A-Za-z0-9_-]{16,110}T3BlbkFJ[A-Za-z0-9_-]{16,110}", "OpenAI key"),

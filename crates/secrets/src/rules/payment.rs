@@ -1,9 +1,9 @@
 //! Payment, commerce and shipping.
 
-use super::{Rule, token};
+use super::{TokenRule, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const PAYMENT_RULES: &[TokenRule] = &[
     //    kind                  keywords                        entropy pattern
     token("stripe-key",         &["sk_live_", "rk_live_", "sk_test_", "rk_test_", "sk_prod_"], 1, r"[sr]k_(?:live|test|prod)_[A-Za-z0-9]{24,250}", "Stripe or Paystack secret key"),
     token("stripe-key-short",   &["sk_live_", "rk_live_", "sk_test_", "rk_test_"], 3000, r"[sr]k_(?:live|test)_[A-Za-z0-9]{12,23}", "Stripe secret key, early or cut off"),

@@ -1,9 +1,9 @@
 //! Hosted products with an API: documents, tables, design, maps, customers.
 
-use super::{Rule, token};
+use super::{TokenRule, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const PRODUCT_RULES: &[TokenRule] = &[
     //    kind                  keywords                 entropy pattern
     token("notion-token",       &["secret_", "ntn_"],     3500,  r"(?:secret_[A-Za-z0-9]{43}|ntn_[A-Za-z0-9]{40,50})", "Notion integration token"),
     token("airtable-token",     &["pat"],                 3000,  r"pat[A-Za-z0-9]{14}\.[0-9a-f]{64}", "Airtable personal access token"),

@@ -1,9 +1,9 @@
 //! Monitoring, logging and incident tools.
 
-use super::{Rule, marked, token};
+use super::{TokenRule, marked, token};
 
 #[rustfmt::skip]
-pub(super) const RULES: &[Rule] = &[
+pub(super) const MONITORING_RULES: &[TokenRule] = &[
     //    kind                   keywords                                  entropy pattern
     token("newrelic-key",        &["NRAK-", "NRII-", "NRIQ-", "NRAA-", "NRRA-"], 2500, r"NR(?:AK|II|IQ|AA|RA)-[A-Za-z0-9_-]{27,42}", "New Relic key"),
     marked("newrelic-license",   &["NRAL"], 36,                             1,     r"(?:[0-9a-f]{36}|(?:eu|gov)[0-9]{2}xx[0-9a-f]{30})NRAL", "New Relic license key"),

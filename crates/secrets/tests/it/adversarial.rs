@@ -1,12 +1,12 @@
-//! A megabyte of the worst: these tests would not end if a finder looked back or ahead without a
-//! limit. Times are measured by the evaluation, not here.
+//! Adversarial input of one megabyte: these tests would not end if a finder looked back or ahead
+//! without a limit. The evaluation measures times.
 
 use crate::notation::expand;
 
 const MEGABYTE: usize = 1 << 20;
 
 #[test]
-fn a_megabyte_of_anything_is_finished_and_final() {
+fn a_megabyte_of_any_unit_is_redacted_completely() {
     let units = [
         "A",
         "=",

@@ -1,4 +1,4 @@
-//! Secrets known only by the name beside them.
+//! Secrets that only the name beside them reveals.
 
 use expect_test::expect;
 

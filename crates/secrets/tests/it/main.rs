@@ -1,4 +1,5 @@
-//! The room from outside: every kind fires, stand-ins stay, redaction is final, size does no harm.
+//! The public API: every kind is found, placeholders stay, redaction is idempotent, size does no
+//! harm.
 #![expect(clippy::needless_raw_string_hashes, reason = "expect-test writes its literals so")]
 
 mod adversarial;

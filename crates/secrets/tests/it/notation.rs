@@ -1,4 +1,4 @@
-//! A small notation for texts with secrets in them, and one way to look at what was found.
+//! A small notation for texts that contain secrets, and a check of their redaction.
 
 use expect_test::Expect;
 
@@ -15,7 +15,7 @@ pub(crate) fn expand(text: &str) -> String {
     acc
 }
 
-/// Checks what is left of a text after redaction.
+/// Checks a text after redaction.
 pub(crate) fn check(text: &str, expect: Expect) {
     expect.assert_eq(&waylore_secrets::redact(&expand(text)).text);
 }

@@ -1,4 +1,4 @@
-//! Redaction is final, exact, and safe on any text.
+//! Redaction is idempotent, exact, and safe on any text.
 
 use expect_test::expect;
 use proptest::prelude::*;
@@ -37,10 +37,10 @@ fn overlapping_claims_become_one_finding() {
 }
 
 #[test]
-fn places_tell_where_without_telling_what() {
+fn positions_do_not_reveal_the_secret() {
     let text = expand("one\nтокен gh|p_{A36}\npassword=hunter2!");
-    let places = waylore_secrets::places(&text, &waylore_secrets::scan(&text));
-    let lines: Vec<_> = places
+    let positions = waylore_secrets::locate_findings(&text, &waylore_secrets::scan(&text));
+    let lines: Vec<_> = positions
         .iter()
         .map(|it| format!("{}:{} {} {}", it.line, it.column, it.kind, it.hint))
         .collect();
@@ -50,7 +50,7 @@ fn places_tell_where_without_telling_what() {
     .assert_eq(&lines.join("\n"));
 }
 
-/// Texts made of what finders look for, so that borders and overlaps meet often.
+/// Texts made of parts that finders look for, so that borders and overlaps occur often.
 fn fragments() -> impl Strategy<Value = String> {
     let samples: Vec<String> = SAMPLES.iter().map(|it| expand(it.1)).collect();
     let glue: Vec<String> = [
@@ -119,7 +119,15 @@ proptest! {
     }
 
     #[test]
-    fn any_text_is_survived(text in any::<String>()) {
-        waylore_secrets::redact(&text);
+    fn text_outside_of_findings_is_kept(text in any::<String>()) {
+        let redacted = waylore_secrets::redact(&text);
+        let mut rest = redacted.text.as_str();
+        let mut from = 0;
+        for it in &redacted.findings {
+            let kept = format!("{}[REDACTED: {}]", &text[from..it.start], it.kind);
+            prop_assert!(rest.starts_with(&kept), "{rest}");
+            (rest, from) = (&rest[kept.len()..], it.end);
+        }
+        prop_assert_eq!(rest, &text[from..]);
     }
 }

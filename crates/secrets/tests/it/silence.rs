@@ -1,9 +1,9 @@
-//! What daily work is full of and no secret.
+//! Text from daily work that contains no secret.
 
-/// Each of these texts must pass untouched.
+/// Texts that must stay unchanged.
 #[rustfmt::skip]
 const CLEAN: &[&str] = &[
-    // Stand-ins and references.
+    // Placeholders and references.
     "password = changeme", "API_KEY=<your-token>", "token: ${TOKEN}", "token = $TOKEN",
     "api_key = process.env.API_KEY", "api_key = os.environ['API_KEY']", "SECRET=xxxxxxxxxxxxxxxx",
     "password: ********", "api_key: your_api_key_here", "token = \"[REDACTED: token]\"",

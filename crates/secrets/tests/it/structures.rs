@@ -1,11 +1,11 @@
-//! Secrets known by their structure: key blocks, web tokens, URLs.
+//! Secrets recognised by their structure: key blocks, web tokens, URLs.
 
 use expect_test::expect;
 
 use crate::notation::check;
 
 #[test]
-fn a_private_key_block_goes_as_a_whole() {
+fn a_private_key_block_is_redacted_as_a_whole() {
     check(
         "a\n-----BE|GIN RSA PRIVATE KEY-----\n{A64}\n{A64}\n-----END RSA PRIVATE KEY-----\nb",
         expect![[r#"
@@ -20,7 +20,7 @@ fn a_private_key_block_goes_as_a_whole() {
 }
 
 #[test]
-fn a_private_key_that_is_cut_off_goes_as_far_as_it_reaches() {
+fn a_truncated_private_key_is_redacted_as_far_as_it_goes() {
     check(
         "-----BE|GIN EC PRIVATE KEY-----\n{A64}\n{A30}",
         expect!["[REDACTED: private-key-block]"],

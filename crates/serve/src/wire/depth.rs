@@ -1,9 +1,9 @@
-//! How deep a line is nested, told without reading what it says.
+//! Nesting depth of a JSON line, computed without parsing it.
 
-/// The deepest nesting that is read.
+/// The deepest nesting that is accepted.
 pub const MAX_DEPTH: usize = 128;
 
-pub(super) fn of(line: &str) -> usize {
+pub(super) fn nesting_depth(line: &str) -> usize {
     let (mut depth, mut deepest) = (0_usize, 0);
     let (mut in_string, mut escaped) = (false, false);
     for byte in line.bytes() {
@@ -31,11 +31,11 @@ pub(super) fn of(line: &str) -> usize {
 
 #[cfg(test)]
 mod tests {
-    use super::of;
+    use super::nesting_depth;
 
     #[test]
     fn only_brackets_outside_of_texts_count() {
-        assert_eq!(of(r#"{"a":["[[[",{"b\"[":1}],"c":[]}"#), 3);
-        assert_eq!(of("]]]["), 1);
+        assert_eq!(nesting_depth(r#"{"a":["[[[",{"b\"[":1}],"c":[]}"#), 3);
+        assert_eq!(nesting_depth("]]]["), 1);
     }
 }

@@ -1,11 +1,11 @@
-//! A directory to make repositories in, and a git that knows nothing of the machine it runs on.
+//! A directory for repositories, and a git that ignores the configuration of the machine.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
 use tempfile::TempDir;
-use waylore_source::{Place, locate};
+use waylore_source::{ProjectPlace, locate_project};
 
 pub(crate) struct Fixture {
     /// Canonical.
@@ -36,7 +36,7 @@ impl Fixture {
         fs::write(path, text).unwrap();
     }
 
-    /// Runs git in `rel`, words split at blanks, and returns what it printed.
+    /// Runs git in `rel`, with words split at blanks, and returns its output.
     pub(crate) fn git(&self, rel: &str, words: &str) -> String {
         let output = self.try_git(rel, words);
         let error = String::from_utf8_lossy(&output.stderr);
@@ -44,7 +44,7 @@ impl Fixture {
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     }
 
-    /// The same, for a command that may fail.
+    /// Like [`Self::git`], for a command that may fail.
     pub(crate) fn try_git(&self, rel: &str, words: &str) -> Output {
         let mut git = Command::new("git");
         git.current_dir(self.path(rel)).args([
@@ -69,7 +69,7 @@ impl Fixture {
         git.args(words.split(' ')).output().unwrap()
     }
 
-    /// A repository with one commit, whose message makes its history its own.
+    /// A repository with one commit; the message makes its history unique.
     pub(crate) fn repository(&self, rel: &str, message: &str) -> PathBuf {
         self.git(".", &format!("init --quiet {rel}"));
         self.commit(rel, message);
@@ -82,8 +82,8 @@ impl Fixture {
         self.git(rel, "rev-parse HEAD")
     }
 
-    pub(crate) fn locate(&self, rel: &str) -> Place {
-        locate(&self.path(rel), None).unwrap()
+    pub(crate) fn locate(&self, rel: &str) -> ProjectPlace {
+        locate_project(&self.path(rel), None).unwrap()
     }
 
     /// Kind, root and key directory as one line, relative to the fixture.

@@ -1,13 +1,13 @@
-//! Branch and commit, compared with what git says.
+//! Branch and commit, compared with the output of git.
 
-use waylore_source::{Head, head};
+use waylore_source::{GitHead, read_head};
 
 use crate::fixture::Fixture;
 
 fn check(it: &Fixture, rel: &str, branch: Option<&str>) {
     let commit = it.git(rel, "rev-parse HEAD");
-    let expected = Head { branch: branch.map(str::to_owned), commit: Some(commit) };
-    assert_eq!(head(&it.locate(rel)), expected);
+    let expected = GitHead { branch: branch.map(str::to_owned), commit: Some(commit) };
+    assert_eq!(read_head(&it.locate(rel)), expected);
 }
 
 #[test]
@@ -36,7 +36,10 @@ fn a_detached_head_has_no_branch() {
 fn an_empty_repository_has_a_branch_and_no_commit() {
     let it = Fixture::new();
     it.git(".", "init --quiet app");
-    assert_eq!(head(&it.locate("app")), Head { branch: Some("main".to_owned()), commit: None });
+    assert_eq!(
+        read_head(&it.locate("app")),
+        GitHead { branch: Some("main".to_owned()), commit: None }
+    );
 }
 
 #[test]
@@ -76,7 +79,10 @@ fn a_sha256_repository_has_a_longer_commit() {
 fn reftable_is_left_to_git() {
     let it = Fixture::new();
     it.git(".", "init --quiet --ref-format=reftable app");
-    assert_eq!(head(&it.locate("app")), Head { branch: Some("main".to_owned()), commit: None });
+    assert_eq!(
+        read_head(&it.locate("app")),
+        GitHead { branch: Some("main".to_owned()), commit: None }
+    );
     it.commit("app", "one");
     check(&it, "app", Some("main"));
     it.git("app", "worktree add --quiet ../side");
@@ -94,12 +100,15 @@ fn a_ref_to_a_ref_is_followed_but_not_for_ever() {
     it.git("app", "symbolic-ref HEAD refs/heads/alias");
     check(&it, "app", Some("alias"));
     it.write("app/.git/refs/heads/alias", "ref: refs/heads/alias\n");
-    assert_eq!(head(&it.locate("app")), Head { branch: Some("alias".to_owned()), commit: None });
+    assert_eq!(
+        read_head(&it.locate("app")),
+        GitHead { branch: Some("alias".to_owned()), commit: None }
+    );
 }
 
 #[test]
 fn a_place_without_git_has_no_head() {
     let it = Fixture::new();
     it.dir("plain");
-    assert_eq!(head(&it.locate("plain")), Head::default());
+    assert_eq!(read_head(&it.locate("plain")), GitHead::default());
 }

@@ -1,18 +1,18 @@
-//! Repositories that are damaged, or lie.
+//! Repositories that are damaged or deceptive.
 
 use std::fs;
 
-use waylore_source::{Head, PlaceKind, SkipReason, fingerprint, head};
+use waylore_source::{GitHead, PlaceKind, SkipReason, read_fingerprint, read_head};
 
 use crate::fixture::Fixture;
 
-/// The reasons a `.git` at `rel` was passed over, innermost first.
+/// The reasons why a `.git` at `rel` was skipped, innermost first.
 fn skipped(it: &Fixture, rel: &str) -> Vec<SkipReason> {
     it.locate(rel).skipped.iter().map(|it| it.why).collect()
 }
 
 #[test]
-fn a_broken_pointer_is_passed_over() {
+fn a_broken_pointer_is_skipped() {
     let it = Fixture::new();
     for (i, text) in [
         "",
@@ -65,12 +65,15 @@ fn a_fifo_is_never_waited_for() {
     it.git("b", "pack-refs --all");
     fs::remove_file(it.path("b/.git/packed-refs")).unwrap();
     it.fifo("b/.git/packed-refs");
-    assert_eq!(head(&it.locate("b")), Head { branch: Some("main".to_owned()), commit: None });
+    assert_eq!(
+        read_head(&it.locate("b")),
+        GitHead { branch: Some("main".to_owned()), commit: None }
+    );
 }
 
 #[cfg(unix)]
 #[test]
-fn a_symlink_to_nowhere_is_passed_over() {
+fn a_broken_symlink_is_skipped() {
     let it = Fixture::new();
     it.dir("a");
     std::os::unix::fs::symlink("gone", it.path("a/.git")).unwrap();
@@ -78,7 +81,7 @@ fn a_symlink_to_nowhere_is_passed_over() {
 }
 
 #[test]
-fn nobody_can_claim_to_be_a_worktree_of_another_repository() {
+fn a_directory_cannot_claim_to_be_a_worktree_of_another_repository() {
     let it = Fixture::new();
     it.repository("private", "one");
     it.git("private", "worktree add --quiet ../side");
@@ -124,11 +127,11 @@ fn a_head_that_points_outside_is_not_followed() {
         "ref: refs/heads/../../../../secret",
     ] {
         it.write("app/.git/HEAD", text);
-        assert_eq!(head(&it.locate("app")), Head::default(), "{text}");
+        assert_eq!(read_head(&it.locate("app")), GitHead::default(), "{text}");
     }
 }
 
-/// Every setting by which a repository could have a program started while its history is walked.
+/// All settings by which a repository could start a program while its history is read.
 const TRAPS: &str = r#"
 [core]
     repositoryFormatVersion = 1
@@ -150,7 +153,7 @@ const TRAPS: &str = r#"
 
 #[cfg(unix)]
 #[test]
-fn nothing_a_repository_configures_is_executed() {
+fn programs_in_the_configuration_are_not_executed() {
     let it = Fixture::new();
     it.repository("app", "one");
     let root = it.git("app", "rev-parse HEAD");
@@ -160,15 +163,15 @@ fn nothing_a_repository_configures_is_executed() {
         let names = ["fsmonitor", "pager", "ssh", "alternates", "alias", "upload"];
         names.into_iter().filter(|name| it.path(name).exists()).collect::<Vec<_>>()
     };
-    assert_eq!(fingerprint(&it.locate("app")).root_commit.as_deref(), Some(root.as_str()));
+    assert_eq!(read_fingerprint(&it.locate("app")).root_commit.as_deref(), Some(root.as_str()));
     assert!(sprung().is_empty(), "{:?}", sprung());
 
-    // A partial clone fetches what it lacks, with the program its remote names.
+    // A partial clone fetches missing objects with the program that its remote names.
     fs::remove_file(it.path(&format!("app/.git/objects/{}/{}", &tip[..2], &tip[2..]))).unwrap();
-    assert_eq!(fingerprint(&it.locate("app")).root_commit, None);
+    assert_eq!(read_fingerprint(&it.locate("app")).root_commit, None);
     assert!(sprung().is_empty(), "{:?}", sprung());
 
-    // The trap is real: git as users run it walks into it.
+    // The trap works: git without our protections runs the program.
     it.try_git("app", "rev-list --max-parents=0 HEAD");
     assert_eq!(sprung(), ["upload"]);
 }
@@ -181,6 +184,6 @@ fn a_damaged_repository_has_no_fingerprint_and_no_panic() {
     it.write("app/.git/refs/heads/main", "not a commit");
     let place = it.locate("app");
     assert_eq!(place.kind, PlaceKind::Git);
-    assert_eq!(fingerprint(&place).root_commit, None);
-    assert_eq!(head(&place), Head { branch: Some("main".to_owned()), commit: None });
+    assert_eq!(read_fingerprint(&place).root_commit, None);
+    assert_eq!(read_head(&place), GitHead { branch: Some("main".to_owned()), commit: None });
 }

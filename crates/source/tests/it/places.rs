@@ -1,8 +1,8 @@
-//! Where a project is taken to be.
+//! The place of a project in all kinds of directories.
 
 use std::fs;
 
-use waylore_source::{Error, PlaceKind, SkipReason, locate};
+use waylore_source::{Error, PlaceKind, SkipReason, locate_project};
 
 use crate::fixture::Fixture;
 
@@ -89,7 +89,7 @@ fn a_submodule_is_its_own_project() {
 }
 
 #[test]
-fn a_repository_may_lie_apart_from_its_working_tree() {
+fn a_git_directory_may_be_outside_of_its_working_tree() {
     let it = Fixture::new();
     it.git(".", "init --quiet --separate-git-dir store.git tree");
     assert_eq!(it.shown("tree"), "Git tree store.git");
@@ -128,7 +128,7 @@ fn without_git_the_nearest_manifest_is_the_root() {
 }
 
 #[test]
-fn home_is_a_project_only_for_those_who_stand_in_it() {
+fn home_is_a_project_only_if_the_start_is_home() {
     let it = Fixture::new();
     let home = it.repository("home", "dotfiles");
     it.write("home/package.json", "{}");
@@ -136,17 +136,17 @@ fn home_is_a_project_only_for_those_who_stand_in_it() {
     it.write("home/code/Cargo.toml", "");
     it.repository("home/real", "real");
 
-    let place = locate(&notes, Some(&home)).unwrap();
+    let place = locate_project(&notes, Some(&home)).unwrap();
     assert_eq!((place.kind, &place.root), (PlaceKind::Plain, &notes));
     assert_eq!(place.skipped[0].path, home.join(".git"));
     assert_eq!(place.skipped[0].why, SkipReason::AtHome);
-    assert_eq!(locate(&home.join("code"), Some(&home)).unwrap().kind, PlaceKind::Manifest);
-    assert_eq!(locate(&home.join("real"), Some(&home)).unwrap().root, home.join("real"));
-    assert_eq!(locate(&home, Some(&home)).unwrap().kind, PlaceKind::Git);
-    // Above home, too: a repository around all home directories is nobody's project.
-    assert_eq!(locate(&notes, Some(&notes)).unwrap().kind, PlaceKind::Plain);
-    // Where home is not known, only the top of the filesystem is barred.
-    assert_eq!(locate(&notes, None).unwrap().kind, PlaceKind::Git);
+    assert_eq!(locate_project(&home.join("code"), Some(&home)).unwrap().kind, PlaceKind::Manifest);
+    assert_eq!(locate_project(&home.join("real"), Some(&home)).unwrap().root, home.join("real"));
+    assert_eq!(locate_project(&home, Some(&home)).unwrap().kind, PlaceKind::Git);
+    // A repository above home, around all home directories, does not count either.
+    assert_eq!(locate_project(&notes, Some(&notes)).unwrap().kind, PlaceKind::Plain);
+    // If home is unknown, only the top of the filesystem is excluded.
+    assert_eq!(locate_project(&notes, None).unwrap().kind, PlaceKind::Git);
 }
 
 #[cfg(unix)]
@@ -164,7 +164,7 @@ fn a_symlinked_checkout_is_the_checkout() {
 #[test]
 fn a_missing_start_is_an_error() {
     let it = Fixture::new();
-    let error = locate(&it.path("gone"), None).unwrap_err();
+    let error = locate_project(&it.path("gone"), None).unwrap_err();
     assert!(matches!(error, Error::Missing { .. }));
     assert_eq!(error.to_string(), format!("`{}` does not exist", it.path("gone").display()));
 }

@@ -1,39 +1,46 @@
-//! Which project a place is, by the files and the rules together.
+//! Recognition of projects, with real files and all rules together.
 
 use std::cell::RefCell;
 use std::fs;
 use std::path::Path;
 
-use waylore_source::{Known, Match, fingerprint, same_project};
+use waylore_source::{KnownLocation, ProjectMatch, match_project, read_fingerprint};
 
 use crate::fixture::Fixture;
 
-/// Remembers what was seen, as a store would.
-struct Memory<'a> {
+/// The known locations, as a store would keep them.
+struct LocationStore<'a> {
     fixture: &'a Fixture,
-    known: RefCell<Vec<Known>>,
+    known: RefCell<Vec<KnownLocation>>,
 }
 
-impl<'a> Memory<'a> {
+impl<'a> LocationStore<'a> {
     fn new(fixture: &'a Fixture) -> Self {
         Self { fixture, known: RefCell::default() }
     }
 
-    /// Looks at a place and remembers it; new projects are named after the path they were first seen at.
-    fn see(&self, rel: &str) -> String {
+    /// Recognises a place and stores it; a new project is named after its first path.
+    fn visit(&self, rel: &str) -> String {
         let place = self.fixture.locate(rel);
-        let mut print = None;
-        let ask = || print.insert(fingerprint(&place)).clone();
-        let found = same_project(&self.known.borrow(), &place, ask, Path::exists);
+        let mut fingerprint = None;
+        let read = || fingerprint.insert(read_fingerprint(&place)).clone();
+        let found = match_project(&self.known.borrow(), &place, read, Path::exists);
         let (project, shown) = match found {
-            Match::Here(project) => return format!("here {project}"),
-            Match::Same { project, why } => (project.clone(), format!("{why:?} {project}")),
-            Match::New => (rel.to_owned(), "new".to_owned()),
+            ProjectMatch::SameLocation(project) => return format!("here {project}"),
+            ProjectMatch::SameProject { project, evidence: why } => {
+                (project.clone(), format!("{why:?} {project}"))
+            }
+            ProjectMatch::NewProject => (rel.to_owned(), "new".to_owned()),
         };
-        let print = print.expect("only a known location goes without a fingerprint");
-        let (root_commit, remote) = (print.root_commit, print.remote);
-        let known =
-            Known { project, key_dir: place.key_dir, dir_key: place.dir_key, root_commit, remote };
+        let fingerprint = fingerprint.expect("every other location was fingerprinted");
+        let (root_commit, remote) = (fingerprint.root_commit, fingerprint.remote);
+        let known = KnownLocation {
+            project,
+            key_dir: place.key_dir,
+            dir_key: place.dir_key,
+            root_commit,
+            remote,
+        };
         self.known.borrow_mut().push(known);
         shown
     }
@@ -42,70 +49,70 @@ impl<'a> Memory<'a> {
 #[test]
 fn every_directory_and_worktree_of_a_repository_is_here() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("app", "one");
     it.dir("app/src");
     it.git("app", "worktree add --quiet ../side");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
     for rel in ["app", "app/src", "side"] {
-        assert_eq!(memory.see(rel), "here app");
+        assert_eq!(store.visit(rel), "here app");
     }
 }
 
 #[test]
 fn a_moved_checkout_keeps_its_memory() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("app", "one");
     it.dir("deep");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
     it.rename("app", "deep/renamed");
-    assert_eq!(memory.see("deep/renamed"), "Renamed app");
-    assert_eq!(memory.see("deep/renamed"), "here app");
+    assert_eq!(store.visit("deep/renamed"), "Renamed app");
+    assert_eq!(store.visit("deep/renamed"), "here app");
 }
 
 #[test]
 fn a_checkout_moved_to_another_disk_keeps_its_memory() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("app", "one");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
     it.copy("app", "elsewhere");
     fs::remove_dir_all(it.path("app")).unwrap();
-    assert_eq!(memory.see("elsewhere"), "Moved app");
+    assert_eq!(store.visit("elsewhere"), "Moved app");
 }
 
 #[test]
 fn a_copy_beside_its_original_is_another_project() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("app", "one");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
     it.copy("app", "copy");
-    assert_eq!(memory.see("copy"), "new");
+    assert_eq!(store.visit("copy"), "new");
 }
 
 #[test]
 fn clones_of_one_remote_are_one_project() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("origin", "one");
     it.commit("origin", "two");
     let url = format!("file://{}", it.path("origin").display());
     it.git(".", "clone --quiet origin a");
     it.git(".", &format!("clone --quiet {url} b"));
     it.git(".", &format!("clone --quiet --depth 1 {url} shallow"));
-    assert_eq!(memory.see("a"), "new");
-    assert_eq!(memory.see("b"), "Clone a");
-    assert_eq!(memory.see("shallow"), "Shallow a");
+    assert_eq!(store.visit("a"), "new");
+    assert_eq!(store.visit("b"), "Clone a");
+    assert_eq!(store.visit("shallow"), "Shallow a");
     it.copy("a", "copy");
-    assert_eq!(memory.see("copy"), "Clone a");
+    assert_eq!(store.visit("copy"), "Clone a");
 }
 
 #[test]
 fn a_fork_is_another_project() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("app", "one");
     it.git("app", "remote add origin git@github.com:owner/name.git");
     it.copy("app", "fork");
@@ -113,44 +120,44 @@ fn a_fork_is_another_project() {
     it.git("fork", "remote add upstream https://github.com/owner/name");
     it.copy("app", "https");
     it.git("https", "remote set-url origin https://user:secret@github.com/owner/name");
-    assert_eq!(memory.see("app"), "new");
-    assert_eq!(memory.see("fork"), "new");
-    assert_eq!(memory.see("https"), "Clone app");
+    assert_eq!(store.visit("app"), "new");
+    assert_eq!(store.visit("fork"), "new");
+    assert_eq!(store.visit("https"), "Clone app");
 }
 
 #[test]
 fn a_path_used_again_is_another_project() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("app", "one");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
     fs::remove_dir_all(it.path("app")).unwrap();
     it.repository("app", "another");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
 }
 
 #[test]
 fn a_directory_that_becomes_a_repository_stays_the_project() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.write("app/Cargo.toml", "");
-    assert_eq!(memory.see("app"), "new");
+    assert_eq!(store.visit("app"), "new");
     it.repository("app", "one");
-    assert_eq!(memory.see("app"), "Initialised app");
+    assert_eq!(store.visit("app"), "Initialised app");
 }
 
 #[test]
 fn one_submodule_in_two_projects_is_one_project() {
     let it = Fixture::new();
-    let memory = Memory::new(&it);
+    let store = LocationStore::new(&it);
     it.repository("library", "library");
     for app in ["a", "b"] {
         it.repository(app, app);
         it.git(app, "submodule --quiet add ../library vendor");
     }
-    assert_eq!(memory.see("a"), "new");
-    assert_eq!(memory.see("a/vendor"), "new");
-    assert_eq!(memory.see("b/vendor"), "Clone a/vendor");
+    assert_eq!(store.visit("a"), "new");
+    assert_eq!(store.visit("a/vendor"), "new");
+    assert_eq!(store.visit("b/vendor"), "Clone a/vendor");
 }
 
 #[test]
@@ -160,18 +167,18 @@ fn a_fingerprint_says_what_git_says() {
     let root = it.git("app", "rev-parse HEAD");
     it.commit("app", "two");
     it.git("app", "remote add upstream https://token@GitHub.com/Owner/Some-Name.git");
-    let print = fingerprint(&it.locate("app"));
+    let print = read_fingerprint(&it.locate("app"));
     assert_eq!(print.root_commit, Some(root.clone()));
     assert_eq!(print.remote.as_deref(), Some("github.com/owner/some-name"));
     assert_eq!(print.name, "Some-Name");
 
     it.git("app", "remote add another https://example.com/x/y");
-    let print = fingerprint(&it.locate("app"));
+    let print = read_fingerprint(&it.locate("app"));
     assert_eq!((print.remote, print.name.as_str()), (None, "app"));
 
     it.git("app", "worktree add --quiet ../branch-name");
-    assert_eq!(fingerprint(&it.locate("branch-name")).name, "app");
-    assert_eq!(fingerprint(&it.locate("branch-name")).root_commit, Some(root));
+    assert_eq!(read_fingerprint(&it.locate("branch-name")).name, "app");
+    assert_eq!(read_fingerprint(&it.locate("branch-name")).root_commit, Some(root));
 }
 
 #[test]
@@ -183,7 +190,7 @@ fn of_several_roots_the_smallest_counts() {
     it.git("app", "merge --quiet --allow-unrelated-histories --message merged main");
     let roots = it.git("app", "rev-list --max-parents=0 HEAD");
     assert_eq!(roots.lines().count(), 2);
-    assert_eq!(fingerprint(&it.locate("app")).root_commit.as_deref(), roots.lines().min());
+    assert_eq!(read_fingerprint(&it.locate("app")).root_commit.as_deref(), roots.lines().min());
 }
 
 #[test]
@@ -193,7 +200,7 @@ fn without_commits_there_is_no_root() {
     it.git(".", "init --quiet --bare store.git");
     it.dir("plain");
     for (rel, name) in [("app", "app"), ("store.git", "store"), ("plain", "plain")] {
-        let print = fingerprint(&it.locate(rel));
+        let print = read_fingerprint(&it.locate(rel));
         assert_eq!((print.root_commit, print.remote, print.name.as_str()), (None, None, name));
     }
 }
@@ -205,7 +212,7 @@ fn replaced_and_grafted_history_does_not_change_the_root() {
     let root = it.git("app", "rev-parse HEAD");
     let second = it.commit("app", "two");
     it.git("app", &format!("replace --graft {second}"));
-    assert_eq!(fingerprint(&it.locate("app")).root_commit, Some(root));
+    assert_eq!(read_fingerprint(&it.locate("app")).root_commit, Some(root));
 }
 
 #[cfg(unix)]
@@ -215,9 +222,9 @@ fn a_repository_of_another_user_has_a_fingerprint() {
     it.repository("app", "one");
     let root = it.git("app", "rev-parse HEAD");
     let place = it.locate("app");
-    // Only the superuser can give a directory away; for anybody else this is the plain case.
+    // Only the superuser can give a directory away; for other users this is the plain case.
     for dir in [&place.root, &place.key_dir] {
         _ = std::os::unix::fs::chown(dir, Some(12345), Some(12345));
     }
-    assert_eq!(fingerprint(&place).root_commit, Some(root));
+    assert_eq!(read_fingerprint(&place).root_commit, Some(root));
 }

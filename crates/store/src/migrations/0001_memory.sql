@@ -1,4 +1,4 @@
--- The memory schema: the row is the record, everything around it is an index that can be rebuilt.
+-- The memory schema. A row of `memories` is the record; the other tables around it are indexes that can be rebuilt.
 
 CREATE TABLE meta (
   key   TEXT PRIMARY KEY,
@@ -85,7 +85,7 @@ CREATE TABLE memory_relations (
 ) STRICT, WITHOUT ROWID;
 CREATE INDEX memory_relations_n ON memory_relations (n);
 
--- Derived text: what is searched, with identifiers expanded. One row per memory that is not deleted.
+-- Derived search text, with identifiers expanded. One row per memory that is not deleted.
 CREATE TABLE memory_text (
   n       INTEGER PRIMARY KEY REFERENCES memories (n) ON DELETE CASCADE,
   content TEXT NOT NULL,
@@ -110,7 +110,7 @@ CREATE TRIGGER memory_text_removed AFTER DELETE ON memory_text BEGIN
   VALUES ('delete', old.n, old.content, old.tags, old.files);
 END;
 
--- What a memory was before each change; the same columns, the same hash.
+-- Versions of memories before each change, with the same columns and the same hash.
 CREATE TABLE memory_versions (
   k                 INTEGER PRIMARY KEY,
   batch             INTEGER NOT NULL,
@@ -159,7 +159,7 @@ CREATE TABLE memory_versions (
 ) STRICT;
 CREATE INDEX memory_versions_batch ON memory_versions (batch);
 
--- Who did what, when: one row per transaction, and one per memory it changed. Never any content.
+-- The audit trail: one row per transaction, and one per memory it changed. Never any content.
 CREATE TABLE audit (
   batch     INTEGER PRIMARY KEY,
   key       TEXT UNIQUE,
@@ -194,19 +194,19 @@ CREATE TABLE settings (
   value TEXT NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Hashes of the ids of what was erased for good: it must not come back from a backup or a peer.
+-- Hashes of the ids of erased memories, which must not come back from a backup or a peer.
 CREATE TABLE erase_ledger (
   id_hash   BLOB PRIMARY KEY,
   erased_at INTEGER NOT NULL
 ) STRICT, WITHOUT ROWID;
 
--- Stretches of time nobody used the store; they age nothing.
+-- Spans in which the store was not used; nothing ages in them.
 CREATE TABLE quiet_spans (
   from_ms INTEGER NOT NULL,
   to_ms   INTEGER NOT NULL
 ) STRICT;
 
--- Changes that were acknowledged and are gone, until a person has taken note.
+-- Acknowledged changes that are missing, reported until a person acknowledges the loss.
 CREATE TABLE losses (
   from_seq     INTEGER NOT NULL,
   to_seq       INTEGER NOT NULL,

@@ -1,4 +1,4 @@
--- The user's own file also knows which projects there are and where they were seen.
+-- The user's database also has the registry of projects and the folders they were seen in.
 
 CREATE TABLE projects (
   id          BLOB PRIMARY KEY CHECK (length(id) = 16),

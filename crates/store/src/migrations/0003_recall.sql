@@ -1,5 +1,5 @@
--- A memory may have several vectors by one model, one for each part of its text and each sentence; and what is kept of
--- every memory in the head of a process is read from an index alone.
+-- A memory may have several vectors by one model, one for each part of its text and each sentence. The outlines that a
+-- process holds in memory are read from an index alone.
 
 CREATE TABLE parts (
   n      INTEGER PRIMARY KEY AUTOINCREMENT,

@@ -1,4 +1,4 @@
--- What sessions were, which files they touched and what was seen in them: the index across sessions.
+-- Sessions, the files they touched and the patterns seen in them: the index across sessions.
 
 CREATE TABLE sessions (
   n         INTEGER PRIMARY KEY,

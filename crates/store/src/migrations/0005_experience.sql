@@ -1,5 +1,4 @@
--- What the next session should expect: calls that failed, how long work was meant to take, and which
--- milestones a module has passed.
+-- Failed calls, planned steps and milestones, from which later sessions learn what to expect.
 
 CREATE TABLE stumbles (
   n         INTEGER PRIMARY KEY,

@@ -1,14 +1,21 @@
-//! A backup restores to exactly what was backed up, and to nothing that was erased since.
+//! A backup restores exactly what was backed up, except memories erased since.
 
 use std::fs;
 
-use model::{MemoryId, Status};
-use waylore_store::{Action, Change, Error, KEPT, PlaceRow, Store};
+use model::{MemoryId, MemoryStatus};
+use waylore_store::{
+    AuditAction, CompactMode, Error, MAX_BACKUPS, ProjectLocation, Store, StoreChange,
+};
 
-use crate::kit::{Bench, NOW, Seed, files_under, full, id, is_scratch, memory};
+use crate::kit::{NOW, SeededRandom, TestBench, files_under, full_memory, id, is_scratch, memory};
 
-/// Does something to a store, as somebody would over time.
-fn live(bench: &Bench, store: &Store, random: &mut Seed, next: &mut u32) {
+/// Applies a random change, as a user would over time.
+fn apply_random_change(
+    bench: &TestBench,
+    store: &Store,
+    random: &mut SeededRandom,
+    next: &mut u32,
+) {
     let known: Vec<MemoryId> = bench.state(store).memories.iter().map(|it| it.id).collect();
     let some = known.get(random.below(known.len().max(1))).copied();
     match (random.below(9), some) {
@@ -18,63 +25,66 @@ fn live(bench: &Bench, store: &Store, random: &mut Seed, next: &mut u32) {
             let values = vec![0.25; 1 + random.below(6)];
             bench.embed(store, id, values, vec![-3; 2]);
         }
-        (3, Some(id)) => bench.wait(store.remove(vec![id])).unwrap(),
+        (3, Some(id)) => bench.block_on(store.remove_forgotten(vec![id])).unwrap(),
         (4, Some(id)) => {
-            bench.apply(store, Action::Flag, vec![Change::Count { id, used: true }]).unwrap();
+            bench.apply(store, AuditAction::Flag, vec![StoreChange::CountUse { id }]).unwrap();
         }
         (5, _) => {
             let value = (random.below(2) == 0).then(|| format!("value {next}"));
-            let setting = Change::Setting { key: format!("key{}", random.below(3)), value };
-            bench.apply(store, Action::Settings, vec![setting]).unwrap();
+            let setting = StoreChange::Setting { key: format!("key{}", random.below(3)), value };
+            bench.apply(store, AuditAction::Settings, vec![setting]).unwrap();
         }
         _ => {
             *next += 1;
-            let memory =
-                if next.is_multiple_of(3) { full(*next, "jay") } else { memory(*next, "a jay") };
+            let memory = if next.is_multiple_of(3) {
+                full_memory(*next, "jay")
+            } else {
+                memory(*next, "a jay")
+            };
             bench.insert(store, memory);
         }
     }
 }
 
 #[test]
-fn twenty_lives_restore_to_the_moment_of_their_backup() {
+fn twenty_random_histories_restore_to_their_backup() {
     for seed in 0..20 {
-        let (bench, mut random, mut next) = (Bench::new(), Seed(seed), 0);
+        let (bench, mut random, mut next) = (TestBench::new(), SeededRandom(seed), 0);
         let store = bench.open();
         for _ in 0..6 + random.below(20) {
-            live(&bench, &store, &mut random, &mut next);
+            apply_random_change(&bench, &store, &mut random, &mut next);
         }
-        let backup = bench.wait(store.backup(NOW)).unwrap();
+        let backup = bench.block_on(store.backup(NOW)).unwrap();
         let then = bench.state(&store);
         for _ in 0..=random.below(10) {
-            live(&bench, &store, &mut random, &mut next);
+            apply_random_change(&bench, &store, &mut random, &mut next);
         }
-        let last = bench.apply(&store, Action::Settings, vec![]).unwrap().batch;
+        let last = bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch;
         let contents = store.clone().restore(&backup, NOW).unwrap();
         assert_eq!(contents.memories, i64::try_from(then.memories.len()).unwrap(), "seed {seed}");
-        // The handle that was open all the time goes on with what was restored.
+        // The handle that stayed open continues with the restored database.
         assert_eq!(bench.state(&store), then, "seed {seed}");
-        let after = bench.apply(&store, Action::Settings, vec![]).unwrap().batch;
+        let after = bench.apply(&store, AuditAction::Settings, vec![]).unwrap().batch;
         assert!(after > last, "seed {seed}: {after} after {last}");
-        assert_eq!(bench.wait(store.examine()).unwrap(), vec![], "seed {seed}");
+        assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![], "seed {seed}");
         drop(store);
         assert_eq!(bench.state(&bench.open()), then, "seed {seed}");
     }
 }
 
 #[test]
-fn what_was_erased_since_stays_erased() {
-    let bench = Bench::new();
+fn memories_erased_since_the_backup_stay_erased() {
+    let bench = TestBench::new();
     let store = bench.open();
     bench.add(&store, 1, "kept");
     bench.add(&store, 2, "erased later");
-    let backup = bench.wait(store.backup(NOW)).unwrap();
-    // The backup as it was before the erasure reached it, from some other disk.
-    let copies: Vec<_> = files_under(&bench.home().backups())
+    let backup = bench.block_on(store.backup(NOW)).unwrap();
+    // A copy of the backup from before the erasure, as if from another disk.
+    let copies: Vec<_> = files_under(&bench.user_paths().backups_folder())
         .iter()
         .map(|it| (it.clone(), fs::read(it).unwrap()))
         .collect();
-    bench.wait(store.erase(vec![id(2)], NOW)).unwrap();
+    bench.block_on(store.erase(vec![id(2)], NOW)).unwrap();
     for (path, bytes) in copies {
         fs::write(path, bytes).unwrap();
     }
@@ -82,86 +92,88 @@ fn what_was_erased_since_stays_erased() {
     let store = bench.open();
     let left: Vec<_> = bench.state(&store).memories.into_iter().map(|it| it.content).collect();
     assert_eq!(left, vec!["kept"]);
-    let again = vec![Change::Insert(Box::new(memory(2, "erased later")))];
-    let res = bench.apply(&store, Action::Import, again);
-    assert!(matches!(res, Err(Error::Erased { .. })), "{res:?}");
-    assert!(bench.wait(store.is_erased(id(2))).unwrap());
-    assert!(!bench.wait(store.is_erased(id(1))).unwrap());
+    let again = vec![StoreChange::Insert(Box::new(memory(2, "erased later")))];
+    let result = bench.apply(&store, AuditAction::Import, again);
+    assert!(matches!(result, Err(Error::MemoryErased { .. })), "{result:?}");
+    assert!(bench.block_on(store.memories().is_erased(id(2))).unwrap());
+    assert!(!bench.block_on(store.memories().is_erased(id(1))).unwrap());
 }
 
 #[test]
 fn numbers_go_on_even_when_the_mark_is_gone() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let store = bench.open();
     bench.add(&store, 1, "first");
-    let first = bench.wait(store.backup(NOW)).unwrap();
+    let first = bench.block_on(store.backup(NOW)).unwrap();
     for n in 2..9 {
         bench.add(&store, n, "later");
     }
-    bench.wait(store.backup(NOW)).unwrap();
+    bench.block_on(store.backup(NOW)).unwrap();
     fs::remove_file(bench.dir.path().join("data/user.mark")).unwrap();
     store.restore(&first, NOW).unwrap();
     let store = bench.open();
     bench.add(&store, 20, "after the restore");
-    let newest = bench.wait(store.backup(NOW)).unwrap();
+    let newest = bench.block_on(store.backup(NOW)).unwrap();
     assert_eq!(store.backups()[0], newest, "a new backup is never taken for an old one");
 }
 
 #[test]
 fn three_backups_are_kept_and_the_newest_comes_first() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let store = bench.open();
     let mut made = Vec::new();
     for n in 0..5 {
         bench.add(&store, n, "one more");
         // A clock that runs backwards does not make a backup older.
-        made.push(bench.wait(store.backup(NOW.plus(-86_400_000 * i64::from(n)))).unwrap());
+        made.push(
+            bench.block_on(store.backup(NOW.plus_millis(-86_400_000 * i64::from(n)))).unwrap(),
+        );
     }
     made.reverse();
-    assert_eq!(store.backups(), made[..KEPT]);
-    let moments: Vec<_> = made.iter().rev().map(|it| it.made.unwrap()).collect();
-    let expected: Vec<_> = (0..5).map(|n| NOW.plus(-86_400_000 * n)).collect();
+    assert_eq!(store.backups(), made[..MAX_BACKUPS]);
+    let moments: Vec<_> = made.iter().rev().map(|it| it.created_at.unwrap()).collect();
+    let expected: Vec<_> = (0..5).map(|n| NOW.plus_millis(-86_400_000 * n)).collect();
     assert_eq!(moments, expected, "the clock's word is kept, too");
     let counts: Vec<_> =
         store.backups().iter().map(|it| store.verify_backup(it).unwrap().memories).collect();
     assert_eq!(counts, vec![5, 4, 3]);
-    let left = files_under(&bench.home().backups());
-    assert_eq!(left.len(), 2 * KEPT, "a file and its seal each: {left:?}");
+    let left = files_under(&bench.user_paths().backups_folder());
+    assert_eq!(left.len(), 2 * MAX_BACKUPS, "a file and its seal each: {left:?}");
 }
 
 #[test]
 fn a_backup_of_another_kind_of_store_is_refused() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let user = bench.open();
     bench.add(&user, 1, "of the user");
-    let backup = bench.wait(user.backup(NOW)).unwrap();
-    let home = bench.data().project(model::ProjectId::new(NOW, [1; 10]));
+    let backup = bench.block_on(user.backup(NOW)).unwrap();
+    let home = bench.data_dir().project_paths(model::ProjectId::new(NOW, [1; 10]));
     let project = Store::project(home, None, NOW);
     bench.add(&project, 2, "of the project");
-    let res = project.restore(&backup, NOW);
-    assert!(matches!(res, Err(Error::TooNew { .. } | Error::Damaged { .. })), "{res:?}");
+    let result = project.restore(&backup, NOW);
+    assert!(matches!(result, Err(Error::NewerSchema { .. } | Error::Damaged { .. })), "{result:?}");
 }
 
 #[test]
 fn another_open_handle_writes_to_what_was_restored() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let (one, other) = (bench.open(), bench.open());
     bench.add(&one, 1, "backed up");
-    let backup = bench.wait(one.backup(NOW)).unwrap();
+    let backup = bench.block_on(one.backup(NOW)).unwrap();
     bench.add(&other, 2, "not backed up");
     one.restore(&backup, NOW).unwrap();
     bench.add(&other, 3, "written by a handle from before");
-    let said: Vec<_> =
+    let contents: Vec<_> =
         bench.state(&bench.open()).memories.into_iter().map(|it| it.content).collect();
-    assert_eq!(said, vec!["backed up", "written by a handle from before"]);
-    assert_eq!(bench.wait(other.examine()).unwrap(), vec![]);
+    assert_eq!(contents, vec!["backed up", "written by a handle from before"]);
+    assert_eq!(bench.block_on(other.check_database()).unwrap(), vec![]);
 }
 
 #[test]
-fn nothing_but_files_that_have_a_use_is_left() {
-    let bench = Bench::new();
+fn no_leftover_files_remain() {
+    let bench = TestBench::new();
     let store = bench.open();
-    let place = PlaceRow {
+    let location = ProjectLocation {
         project: model::ProjectId::new(NOW, [1; 10]),
         name: "p".to_owned(),
         root_commit: None,
@@ -170,19 +182,19 @@ fn nothing_but_files_that_have_a_use_is_left() {
         dir_key: None,
         last_seen: NOW,
     };
-    bench.wait(store.put_place(place)).unwrap();
+    bench.block_on(store.put_location(location)).unwrap();
     bench.add(&store, 1, "one");
     bench.add(&store, 2, "two");
-    let backup = bench.wait(store.backup(NOW)).unwrap();
-    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
-    bench.wait(store.compact(true)).unwrap();
+    let backup = bench.block_on(store.backup(NOW)).unwrap();
+    bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
+    bench.block_on(store.compact(CompactMode::Always)).unwrap();
     store.restore(&backup, NOW).unwrap();
     let store = bench.open();
-    assert_eq!(bench.state(&store).memories[0].status(), Status::Live);
+    assert_eq!(bench.state(&store).memories[0].status(), MemoryStatus::Live);
     bench.add(&store, 3, "three");
     drop(store);
     let left: Vec<_> =
         files_under(bench.dir.path()).into_iter().filter(|it| is_scratch(it)).collect();
     assert!(left.is_empty(), "{left:?}");
-    assert!(!bench.home().database().with_extension("db-wal").exists());
+    assert!(!bench.user_paths().database().with_extension("db-wal").exists());
 }

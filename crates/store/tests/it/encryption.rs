@@ -1,55 +1,59 @@
-//! Encrypted means: no plain text in any file, and no way in without the key.
+//! An encrypted database has no plain text in any file, and cannot be opened without its key.
 
 use std::fs;
 
-use waylore_store::{Error, Key, Store};
+use waylore_store::{EncryptionKey, Error, Store};
 
-use crate::kit::{Bench, NOW, copy_folder, files_under, full, hits, id, is_scratch, key, memory};
+use crate::kit::{
+    NOW, TestBench, copy_folder, files_containing, files_under, full_memory, id, is_scratch, key,
+    memory,
+};
 
 const WORD: &[u8] = b"zebrafinch";
 const HEADER: &[u8] = b"SQLite format 3";
 
-fn fill(bench: &Bench, key: Option<&Key>) -> Store {
+fn fill(bench: &TestBench, key: Option<&EncryptionKey>) -> Store {
     let store = bench.open_with(key);
-    bench.insert(&store, full(1, "zebrafinch"));
+    bench.insert(&store, full_memory(1, "zebrafinch"));
     bench.insert(&store, memory(2, "another zebrafinch"));
     let values = vec![0.125, 0.25];
     bench.embed(&store, id(1), values, vec![1]);
-    bench.wait(store.backup(NOW)).unwrap();
+    bench.block_on(store.backup(NOW)).unwrap();
     bench.edit(&store, id(1), |it| it.content.push_str(", edited"));
     store
 }
 
-fn plain_files(bench: &Bench) -> Vec<String> {
-    [hits(bench.dir.path(), WORD), hits(bench.dir.path(), HEADER)].concat()
+fn plain_files(bench: &TestBench) -> Vec<String> {
+    [files_containing(bench.dir.path(), WORD), files_containing(bench.dir.path(), HEADER)].concat()
 }
 
 #[test]
 fn no_file_holds_plain_text() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let store = fill(&bench, Some(&key("correct horse")));
-    assert!(bench.home().database().with_extension("db-wal").exists());
+    assert!(bench.user_paths().database().with_extension("db-wal").exists());
     assert_eq!(plain_files(&bench), Vec::<String>::new(), "while the log is in use");
-    assert_eq!(bench.wait(store.is_encrypted()).unwrap(), Some(true));
-    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    assert_eq!(bench.block_on(store.is_encrypted()).unwrap(), Some(true));
+    assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
     drop(store);
     assert_eq!(plain_files(&bench), Vec::<String>::new(), "and after it was closed");
 }
 
 #[test]
-fn the_wrong_key_and_no_key_are_told_apart_from_each_other() {
-    let bench = Bench::new();
+fn a_wrong_key_and_a_missing_key_are_different_errors() {
+    let bench = TestBench::new();
     drop(fill(&bench, Some(&key("correct horse"))));
     let before: Vec<_> =
         files_under(bench.dir.path()).iter().map(|it| fs::read(it).unwrap()).collect();
     let wrong = bench.open_with(Some(&key("battery staple")));
-    let (read, written) = (bench.wait(wrong.get(id(1))), bench.wait(wrong.backup(NOW)));
+    let (read, written) =
+        (bench.block_on(wrong.memories().get(id(1))), bench.block_on(wrong.backup(NOW)));
     assert!(matches!(read, Err(Error::WrongKey { .. })), "{read:?}");
     assert!(matches!(written, Err(Error::WrongKey { .. })), "{written:?}");
     let none = bench.open();
-    let (read, written) = (bench.wait(none.get(id(1))), bench.wait(none.backup(NOW)));
-    let hint =
-        |it: &Error| matches!(it, Error::Damaged { what, .. } if what.contains("key is missing"));
+    let (read, written) =
+        (bench.block_on(none.memories().get(id(1))), bench.block_on(none.backup(NOW)));
+    let hint = |it: &Error| matches!(it, Error::NotADatabase { .. });
     assert!(read.as_ref().is_err_and(hint), "{read:?}");
     assert!(written.as_ref().is_err_and(hint), "{written:?}");
     drop((wrong, none));
@@ -60,17 +64,17 @@ fn the_wrong_key_and_no_key_are_told_apart_from_each_other() {
 
 #[test]
 fn a_key_with_quotes_is_a_key() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let odd = key("it's \"odd\"; -- 日本");
     let state = bench.state(&fill(&bench, Some(&odd)));
     assert_eq!(bench.state(&bench.open_with(Some(&odd))), state);
-    assert!(Key::new("short").is_err() && Key::new("nul\0nul\0nul").is_err());
+    assert!(EncryptionKey::new("short").is_err() && EncryptionKey::new("nul\0nul\0nul").is_err());
     assert_eq!(format!("{odd:?}"), "Key(…)");
 }
 
 #[test]
 fn an_encrypted_backup_restores_and_erases() {
-    let bench = Bench::new();
+    let bench = TestBench::new();
     let key = key("correct horse");
     let store = fill(&bench, Some(&key));
     let backup = store.backups().remove(0);
@@ -78,35 +82,35 @@ fn an_encrypted_backup_restores_and_erases() {
     assert!(bench.open().verify_backup(&backup).is_err(), "not without the key");
     store.restore(&backup, NOW).unwrap();
     let store = bench.open_with(Some(&key));
-    assert_eq!(bench.state(&store).memories[0].content, full(1, "zebrafinch").content);
-    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
+    assert_eq!(bench.state(&store).memories[0].content, full_memory(1, "zebrafinch").content);
+    bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
     assert_eq!(bench.state(&store).memories.len(), 1);
     assert_eq!(store.verify_backup(&store.backups()[0]).unwrap().memories, 1);
-    assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+    assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
     let clean =
         |text: &str| text.contains("zebrafinch").then(|| text.replace("zebrafinch", "bird"));
-    assert_eq!(bench.wait(store.scrub(clean)).unwrap(), vec![id(2)]);
+    assert_eq!(bench.block_on(store.erase_text(clean)).unwrap(), vec![id(2)]);
     assert_eq!(bench.state(&store).memories[0].content, "another bird");
     assert_eq!(plain_files(&bench), Vec::<String>::new());
 }
 
-/// Every way from one form to another.
-fn ways() -> Vec<(Option<Key>, Option<Key>)> {
+/// Every change from one form to another.
+fn key_changes() -> Vec<(Option<EncryptionKey>, Option<EncryptionKey>)> {
     let (one, two) = (Some(key("correct horse")), Some(key("battery staple")));
     vec![(None, one.clone()), (one.clone(), None), (one, two)]
 }
 
 #[test]
-fn what_exists_can_be_encrypted_decrypted_and_rekeyed() {
-    for (from, to) in ways() {
-        let bench = Bench::new();
+fn a_database_can_be_encrypted_decrypted_and_rekeyed() {
+    for (from, to) in key_changes() {
+        let bench = TestBench::new();
         let store = fill(&bench, from.as_ref());
         let (before, names) = (bench.state(&store), store.backups());
-        store.convert(to.clone()).unwrap();
+        store.change_key(to.clone()).unwrap();
         let store = bench.open_with(to.as_ref());
-        assert_eq!(bench.wait(store.is_encrypted()).unwrap(), Some(to.is_some()));
+        assert_eq!(bench.block_on(store.is_encrypted()).unwrap(), Some(to.is_some()));
         assert_eq!(bench.state(&store), before);
-        assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+        assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
         let after = store.backups();
         assert_eq!(after.len(), names.len());
         assert_eq!(store.verify_backup(&after[0]).unwrap().memories, 2);
@@ -115,60 +119,63 @@ fn what_exists_can_be_encrypted_decrypted_and_rekeyed() {
         assert_eq!(plain_files(&bench).is_empty(), to.is_some());
         drop(store);
         if from.is_some() && to.is_some() {
-            let old = bench.wait(bench.open_with(from.as_ref()).get(id(1)));
+            let old = bench.block_on(bench.open_with(from.as_ref()).memories().get(id(1)));
             assert!(matches!(old, Err(Error::WrongKey { .. })), "{old:?}");
         }
         let left: Vec<_> =
             files_under(bench.dir.path()).into_iter().filter(|it| is_scratch(it)).collect();
         assert!(left.is_empty(), "{left:?}");
-        assert!(!bench.data().root.join("replaced").exists());
+        assert!(!bench.data_dir().root.join("replaced").exists());
     }
 }
 
 #[test]
 fn the_proof_of_an_erasure_opens_encrypted_copies() {
-    let (bench, key) = (Bench::new(), key("correct horse"));
+    let (bench, key) = (TestBench::new(), key("correct horse"));
     let store = fill(&bench, Some(&key));
     let backup = store.backups().remove(0);
     store.restore(&backup, NOW).unwrap();
     let store = bench.open_with(Some(&key));
-    bench.wait(store.remove(vec![id(1)])).unwrap();
-    assert!(bench.wait(store.holds(vec![id(1)])).unwrap(), "it is still in the copies");
-    bench.wait(store.erase(vec![id(1)], NOW)).unwrap();
-    assert!(!bench.wait(store.holds(vec![id(1)])).unwrap());
-    assert_eq!(store.dropped(), Vec::<std::path::PathBuf>::new());
-    let aside = store.replaced().remove(0);
+    bench.block_on(store.remove_forgotten(vec![id(1)])).unwrap();
+    assert!(bench.block_on(store.has_traces_of(vec![id(1)])).unwrap(), "it is still in the copies");
+    bench.block_on(store.erase(vec![id(1)], NOW)).unwrap();
+    assert!(!bench.block_on(store.has_traces_of(vec![id(1)])).unwrap());
+    assert_eq!(store.dropped_copies(), Vec::<std::path::PathBuf>::new());
+    let aside = store.replaced_database().remove(0);
     assert_eq!(store.verify_backup(&aside).unwrap().memories, 1);
     assert_eq!(plain_files(&bench), Vec::<String>::new());
     fs::write(&backup.path, "rubbish").unwrap();
-    assert!(bench.wait(store.holds(vec![id(1)])).is_err(), "what cannot be opened proves nothing");
+    assert!(
+        bench.block_on(store.has_traces_of(vec![id(1)])).is_err(),
+        "what cannot be opened proves nothing"
+    );
 }
 
 #[test]
-fn a_conversion_tells_what_it_dropped() {
-    let bench = Bench::new();
+fn a_key_change_reports_the_copies_it_deleted() {
+    let bench = TestBench::new();
     let store = fill(&bench, None);
     let backup = store.backups().remove(0);
     store.restore(&backup, NOW).unwrap();
     fs::write(&backup.path, "rubbish").unwrap();
-    let dropped = bench.open().convert(Some(key("correct horse"))).unwrap();
-    assert_eq!(dropped, vec![bench.data().root.join("replaced/user.db"), backup.path]);
+    let dropped = bench.open().change_key(Some(key("correct horse"))).unwrap();
+    assert_eq!(dropped, vec![bench.data_dir().root.join("replaced/user.db"), backup.path]);
     assert_eq!(plain_files(&bench), Vec::<String>::new());
 }
 
 #[test]
-fn a_conversion_is_finished_from_every_step() {
-    for (from, to) in ways() {
-        let bench = Bench::new();
+fn a_key_change_is_finished_from_every_step() {
+    for (from, to) in key_changes() {
+        let bench = TestBench::new();
         let store = fill(&bench, from.as_ref());
         let before = bench.state(&store);
         drop(store);
         let (old, new) = (bench.dir.path().join("old"), bench.dir.path().join("new"));
-        copy_folder(&bench.data().root, &old);
-        bench.open_with(from.as_ref()).convert(to.clone()).unwrap();
-        copy_folder(&bench.data().root, &new);
-        // Each step: what a crash leaves, and the key that opens it then.
-        let root = bench.data().root;
+        copy_folder(&bench.data_dir().root, &old);
+        bench.open_with(from.as_ref()).change_key(to.clone()).unwrap();
+        copy_folder(&bench.data_dir().root, &new);
+        // Each step: the files a crash leaves, and the key that opens them then.
+        let root = bench.data_dir().root;
         let reset = || {
             fs::remove_dir_all(&root).unwrap();
             copy_folder(&old, &root);
@@ -191,7 +198,7 @@ fn a_conversion_is_finished_from_every_step() {
             step(&root, &new);
             let store = bench.open_with(key.as_ref());
             assert_eq!(bench.state(&store), before);
-            assert_eq!(bench.wait(store.examine()).unwrap(), vec![]);
+            assert_eq!(bench.block_on(store.check_database()).unwrap(), vec![]);
             assert_eq!(store.verify_backup(&store.backups()[0]).unwrap().memories, 2);
             drop(store);
             assert_eq!(
@@ -207,29 +214,29 @@ fn a_conversion_is_finished_from_every_step() {
 }
 
 fn plain_files_in(root: &std::path::Path) -> Vec<String> {
-    [hits(root, WORD), hits(root, HEADER)].concat()
+    [files_containing(root, WORD), files_containing(root, HEADER)].concat()
 }
 
 #[test]
-fn what_does_not_exist_needs_no_conversion() {
-    let bench = Bench::new();
-    bench.open().convert(Some(key("correct horse"))).unwrap();
-    assert!(!bench.data().root.exists());
+fn a_missing_database_needs_no_key_change() {
+    let bench = TestBench::new();
+    bench.open().change_key(Some(key("correct horse"))).unwrap();
+    assert!(!bench.data_dir().root.exists());
 }
 
 #[test]
-fn a_wrong_key_does_not_cost_what_waits_in_the_log() {
-    let bench = Bench::new();
+fn a_wrong_key_does_not_lose_the_log() {
+    let bench = TestBench::new();
     let right = key("correct horse");
     let store = fill(&bench, Some(&right));
     let expected = bench.state(&store);
     let root = bench.dir.path().join("crashed");
     for wrong in [Some(key("battery staple")), None] {
-        copy_folder(&bench.data().root, &root);
-        let home = || waylore_store::DataDir::new(&root).user();
+        copy_folder(&bench.data_dir().root, &root);
+        let home = || waylore_store::DataDir::new(&root).user_paths();
         let store = Store::user(home(), wrong, NOW);
-        bench.wait(store.get(id(1))).unwrap_err();
-        bench.wait(store.backup(NOW)).unwrap_err();
+        bench.block_on(store.memories().get(id(1))).unwrap_err();
+        bench.block_on(store.backup(NOW)).unwrap_err();
         drop(store);
         assert_eq!(bench.state(&Store::user(home(), Some(right.clone()), NOW)), expected);
         fs::remove_dir_all(&root).unwrap();
@@ -237,12 +244,12 @@ fn a_wrong_key_does_not_cost_what_waits_in_the_log() {
 }
 
 #[test]
-fn a_key_opens_what_is_still_plain() {
-    let bench = Bench::new();
+fn a_key_also_opens_a_plain_database() {
+    let bench = TestBench::new();
     let expected = bench.state(&fill(&bench, None));
     let store = bench.open_with(Some(&key("correct horse")));
     assert_eq!(bench.state(&store), expected);
-    assert_eq!(bench.wait(store.is_encrypted()).unwrap(), Some(false));
+    assert_eq!(bench.block_on(store.is_encrypted()).unwrap(), Some(false));
     bench.add(&store, 9, "still plain");
     assert_eq!(bench.state(&bench.open()).memories.len(), 3);
 }

@@ -1,23 +1,23 @@
-//! Every filter holds, with and without words to search for.
+//! Every filter works, with and without a text search.
 
-use model::{MemoryType, Scope, Source, Status, words};
-use waylore_store::{Filter, Store};
+use model::{MemoryScope, MemorySource, MemoryStatus, MemoryType, words};
+use waylore_store::{MemoryFilter, Store};
 
-use crate::kit::{Bench, NOW, Seed, everything, id, memory, path};
+use crate::kit::{NOW, SeededRandom, TestBench, everything, id, memory, path};
 
-/// Memory 1 is what every filter below wants; the others each miss it in one respect.
-fn shelf(bench: &Bench) -> Store {
+/// Memory 1 matches every filter below; each of the others misses one criterion.
+fn fill(bench: &TestBench) -> Store {
     let store = bench.open();
     for n in 1..=8 {
         let mut it = memory(n, "the wren sings");
         it.kind = MemoryType::from_slug("decision").unwrap();
-        (it.source, it.scope, it.flags.pinned) = (Source::QaAuto, Scope::Module, true);
+        (it.source, it.scope, it.flags.pinned) = (MemorySource::QaAuto, MemoryScope::Module, true);
         it.files = vec![path("src/wanted.rs")];
         (it.modules, it.tags) = (vec!["wanted".to_owned()], vec!["wanted".to_owned()]);
         match n {
             2 => it.kind = MemoryType::from_slug("gotcha").unwrap(),
-            3 => it.source = Source::ToolAuto,
-            4 => it.scope = Scope::Session,
+            3 => it.source = MemorySource::ToolAuto,
+            4 => it.scope = MemoryScope::Session,
             5 => it.flags.pinned = false,
             6 => it.files = vec![path("src/wanted.rs.bak")],
             7 => it.modules = vec!["wanted/inner".to_owned()],
@@ -29,12 +29,12 @@ fn shelf(bench: &Bench) -> Store {
     store
 }
 
-fn asked(bench: &Bench, store: &Store, filter: &Filter) -> Vec<u32> {
+fn list_and_search(bench: &TestBench, store: &Store, filter: &MemoryFilter) -> Vec<u32> {
     let number = |it: &model::Memory| (1..=20).find(|n| id(*n) == it.id).unwrap();
     let mut listed: Vec<u32> =
-        bench.wait(store.list(filter.clone())).unwrap().iter().map(number).collect();
+        bench.block_on(store.memories().list(filter.clone())).unwrap().iter().map(number).collect();
     let mut found: Vec<u32> = bench
-        .wait(store.search("\"wren\"".into(), filter.clone()))
+        .block_on(store.memories().search("\"wren\"".into(), filter.clone()))
         .unwrap()
         .iter()
         .map(|it| number(&it.memory))
@@ -46,66 +46,70 @@ fn asked(bench: &Bench, store: &Store, filter: &Filter) -> Vec<u32> {
 }
 
 #[test]
-fn each_filter_leaves_out_exactly_what_misses_it() {
-    let bench = Bench::new();
-    let store = shelf(&bench);
-    let all = || Filter::standing(100);
+fn each_filter_excludes_exactly_what_does_not_match() {
+    let bench = TestBench::new();
+    let store = fill(&bench);
+    let all = || MemoryFilter::active(100);
     let wanted = || Some("wanted".to_owned());
     let filters = [
-        (2, Filter { kind: Some("decision".to_owned()), ..all() }),
-        (3, Filter { source: Some(Source::QaAuto), ..all() }),
-        (4, Filter { scope: Some(Scope::Module), ..all() }),
-        (5, Filter { pinned: Some(true), ..all() }),
-        (6, Filter { file: Some(path("src/wanted.rs")), ..all() }),
-        (7, Filter { module: wanted(), ..all() }),
-        (8, Filter { tag: wanted(), ..all() }),
+        (2, MemoryFilter { kind: Some("decision".to_owned()), ..all() }),
+        (3, MemoryFilter { source: Some(MemorySource::QaAuto), ..all() }),
+        (4, MemoryFilter { scope: Some(MemoryScope::Module), ..all() }),
+        (5, MemoryFilter { pinned: Some(true), ..all() }),
+        (6, MemoryFilter { file: Some(path("src/wanted.rs")), ..all() }),
+        (7, MemoryFilter { module: wanted(), ..all() }),
+        (8, MemoryFilter { tag: wanted(), ..all() }),
     ];
-    assert_eq!(asked(&bench, &store, &all()), (1..=8).collect::<Vec<u32>>());
+    assert_eq!(list_and_search(&bench, &store, &all()), (1..=8).collect::<Vec<u32>>());
     for (missing, filter) in filters {
         let expected: Vec<u32> = (1..=8).filter(|it| *it != missing).collect();
-        assert_eq!(asked(&bench, &store, &filter), expected, "{filter:?}");
+        assert_eq!(list_and_search(&bench, &store, &filter), expected, "{filter:?}");
     }
-    let both =
-        Filter { tag: wanted(), module: wanted(), file: Some(path("src/wanted.rs")), ..all() };
-    assert_eq!(asked(&bench, &store, &both), vec![1, 2, 3, 4, 5]);
-    let none = Filter { kind: Some("custom:nobody.knows".to_owned()), ..all() };
-    assert_eq!(asked(&bench, &store, &none), Vec::<u32>::new());
+    let both = MemoryFilter {
+        tag: wanted(),
+        module: wanted(),
+        file: Some(path("src/wanted.rs")),
+        ..all()
+    };
+    assert_eq!(list_and_search(&bench, &store, &both), vec![1, 2, 3, 4, 5]);
+    let none = MemoryFilter { kind: Some("custom:not.known".to_owned()), ..all() };
+    assert_eq!(list_and_search(&bench, &store, &none), Vec::<u32>::new());
 }
 
 #[test]
-fn each_status_is_asked_for_by_itself() {
-    let bench = Bench::new();
+fn each_status_can_be_filtered_alone() {
+    let bench = TestBench::new();
     let store = bench.open();
-    for (n, status) in (1..).zip(Status::ALL) {
+    for (n, status) in (1..).zip(MemoryStatus::ALL) {
         let mut it = memory(n, "the wren sings");
         match status {
-            Status::Deleted => it.states.deleted_at = Some(NOW),
-            Status::Deprecated => it.states.deprecated_at = Some(NOW),
-            Status::Stale => it.states.stale_at = Some(NOW),
-            Status::Tainted => (it.flags.tainted, it.flags.needs_review) = (true, true),
-            Status::NeedsReview => it.flags.needs_review = true,
-            Status::Live => {}
+            MemoryStatus::Deleted => it.states.deleted_at = Some(NOW),
+            MemoryStatus::Deprecated => it.states.deprecated_at = Some(NOW),
+            MemoryStatus::Stale => it.states.stale_at = Some(NOW),
+            MemoryStatus::Tainted => (it.flags.tainted, it.flags.needs_review) = (true, true),
+            MemoryStatus::NeedsReview => it.flags.needs_review = true,
+            MemoryStatus::Live => {}
         }
         bench.insert(&store, it);
     }
-    for (n, status) in (1..).zip(Status::ALL) {
-        let filter = Filter { statuses: vec![*status], ..everything() };
-        let listed = bench.wait(store.list(filter.clone())).unwrap();
+    for (n, status) in (1..).zip(MemoryStatus::ALL) {
+        let filter = MemoryFilter { statuses: vec![*status], ..everything() };
+        let listed = bench.block_on(store.memories().list(filter.clone())).unwrap();
         assert_eq!(listed.iter().map(|it| it.id).collect::<Vec<_>>(), vec![id(n)], "{status}");
-        let found = bench.wait(store.search("\"wren\"".into(), filter)).unwrap();
-        // What was forgotten is not in the index of words at all.
-        assert_eq!(found.len(), usize::from(*status != Status::Deleted), "{status}");
+        let found = bench.block_on(store.memories().search("\"wren\"".into(), filter)).unwrap();
+        // Forgotten memories are not in the full-text index.
+        assert_eq!(found.len(), usize::from(*status != MemoryStatus::Deleted), "{status}");
     }
-    let nothing = Filter { statuses: vec![], ..everything() };
-    assert_eq!(bench.wait(store.list(nothing)).unwrap(), vec![]);
-    let tally = bench.wait(store.tally()).unwrap();
-    assert_eq!(tally.iter().map(|it| it.status).collect::<Vec<_>>(), Status::ALL);
+    let nothing = MemoryFilter { statuses: vec![], ..everything() };
+    assert_eq!(bench.block_on(store.memories().list(nothing)).unwrap(), vec![]);
+    let tally = bench.block_on(store.memories().count_by_status()).unwrap();
+    assert_eq!(tally.iter().map(|it| it.status).collect::<Vec<_>>(), MemoryStatus::ALL);
     assert!(tally.iter().all(|it| it.count == 1 && it.kind == "gotcha"));
 }
 
 #[test]
-fn the_status_of_every_combination_is_the_same_in_every_answer() {
-    let bench = Bench::new();
+fn every_query_computes_the_same_status() {
+    let bench = TestBench::new();
     let store = bench.open();
     for n in 0..32_u32 {
         let mut it = memory(n, "the wren sings");
@@ -116,11 +120,11 @@ fn the_status_of_every_combination_is_the_same_in_every_answer() {
         (it.flags.tainted, it.flags.needs_review) = (has(3), has(4));
         bench.insert(&store, it);
     }
-    let tally = bench.wait(store.tally()).unwrap();
+    let tally = bench.block_on(store.memories().count_by_status()).unwrap();
     let mut n_listed = 0;
-    for status in Status::ALL {
-        let filter = Filter { statuses: vec![*status], ..everything() };
-        let listed = bench.wait(store.list(filter)).unwrap();
+    for status in MemoryStatus::ALL {
+        let filter = MemoryFilter { statuses: vec![*status], ..everything() };
+        let listed = bench.block_on(store.memories().list(filter)).unwrap();
         assert!(listed.iter().all(|it| it.status() == *status), "{status}");
         let counted = tally.iter().find(|it| it.status == *status).unwrap().count;
         assert_eq!(counted, listed.len() as u64, "{status}");
@@ -131,11 +135,12 @@ fn the_status_of_every_combination_is_the_same_in_every_answer() {
 
 #[test]
 fn pages_follow_one_another_without_gap_or_overlap() {
-    let bench = Bench::new();
-    let store = shelf(&bench);
+    let bench = TestBench::new();
+    let store = fill(&bench);
     let page = |offset| {
-        let filter = Filter { offset, tag: Some("wanted".to_owned()), ..Filter::standing(3) };
-        let found = bench.wait(store.list(filter)).unwrap();
+        let filter =
+            MemoryFilter { offset, tag: Some("wanted".to_owned()), ..MemoryFilter::active(3) };
+        let found = bench.block_on(store.memories().list(filter)).unwrap();
         found.iter().map(|it| it.id).collect::<Vec<_>>()
     };
     let all = [page(0), page(3), page(6), page(9)].concat();
@@ -144,8 +149,8 @@ fn pages_follow_one_another_without_gap_or_overlap() {
 
 #[test]
 fn quoted_keywords_never_upset_the_index() {
-    let bench = Bench::new();
-    let store = shelf(&bench);
+    let bench = TestBench::new();
+    let store = fill(&bench);
     let pieces = [
         "AND",
         "OR",
@@ -178,17 +183,19 @@ fn quoted_keywords_never_upset_the_index() {
         "wren",
         "\n",
     ];
-    let mut random = Seed(11);
+    let mut random = SeededRandom(11);
     for _ in 0..300 {
         let text: Vec<&str> =
             (0..=random.below(12)).map(|_| pieces[random.below(pieces.len())]).collect();
-        let terms = words::keywords(&text.join(if random.below(2) == 0 { " " } else { "" }));
+        let terms = words::query_keywords(&text.join(if random.below(2) == 0 { " " } else { "" }));
         if terms.is_empty() {
             continue;
         }
         let quoted: Vec<String> = terms.iter().map(|it| format!("\"{it}\"")).collect();
         for joined in [quoted.join(" OR "), quoted.join(" ")] {
-            bench.wait(store.search(joined.clone(), Filter::standing(5))).expect(&joined);
+            bench
+                .block_on(store.memories().search(joined.clone(), MemoryFilter::active(5)))
+                .expect(&joined);
         }
     }
 }

@@ -1,51 +1,55 @@
-//! What every store test needs: a folder of its own, a clock it sets, memories to put in.
+//! Test fixtures: a folder of its own, a fixed clock, memories to store.
 
 mod files;
 mod seed;
 mod state;
 
 use model::{
-    Actor, Anchor, Counters, ErrorPattern, Flags, Grain, Hlc, Memory, MemoryId, MemoryType,
-    Payload, PerMille, ProjectId, ProjectPath, Relation, RelationKind, RelationTarget, Scope,
-    SessionId, SoftStates, Source, Timestamp, Visibility, WorkUnit,
+    Actor, ErrorPattern, Grain, HybridTimestamp, Memory, MemoryFlags, MemoryId, MemoryScope,
+    MemorySource, MemoryType, Payload, PerMille, ProjectId, ProjectPath, Relation, RelationKind,
+    RelationTarget, SessionId, SoftStates, SymbolAnchor, Timestamp, UsageCounters, Visibility,
+    WorkUnit,
 };
-use waylore_store::{Action, Applied, Batch, Change, DataDir, Embedding, Error, Home, Part, Store};
+use waylore_store::{
+    AppliedBatch, AuditAction, DataDir, DatabasePaths, Error, MemoryEmbedding, Store, StoreChange,
+    VectorPart, WriteBatch,
+};
 
-pub(crate) use files::{copy_folder, files_under, hits, is_scratch};
-pub(crate) use seed::Seed;
-pub(crate) use state::{MODEL, State, everything};
+pub(crate) use files::{copy_folder, files_containing, files_under, is_scratch};
+pub(crate) use seed::SeededRandom;
+pub(crate) use state::{MODEL, StoreContents, everything};
 
 pub(crate) const NOW: Timestamp = Timestamp(1_794_700_800_000);
 
-pub(crate) struct Bench {
+pub(crate) struct TestBench {
     pub(crate) dir: tempfile::TempDir,
     runtime: tokio::runtime::Runtime,
 }
 
-impl Bench {
+impl TestBench {
     pub(crate) fn new() -> Self {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         Self { dir: tempfile::tempdir().unwrap(), runtime }
     }
 
-    pub(crate) fn data(&self) -> DataDir {
+    pub(crate) fn data_dir(&self) -> DataDir {
         DataDir::new(self.dir.path().join("data"))
     }
 
-    pub(crate) fn home(&self) -> Home {
-        self.data().user()
+    pub(crate) fn user_paths(&self) -> DatabasePaths {
+        self.data_dir().user_paths()
     }
 
     pub(crate) fn open(&self) -> Store {
-        Store::user(self.home(), None, NOW)
+        Store::user(self.user_paths(), None, NOW)
     }
 
     #[cfg(feature = "encryption")]
-    pub(crate) fn open_with(&self, key: Option<&waylore_store::Key>) -> Store {
-        Store::user(self.home(), key.cloned(), NOW)
+    pub(crate) fn open_with(&self, key: Option<&waylore_store::EncryptionKey>) -> Store {
+        Store::user(self.user_paths(), key.cloned(), NOW)
     }
 
-    pub(crate) fn wait<T>(&self, work: impl Future<Output = T>) -> T {
+    pub(crate) fn block_on<T>(&self, work: impl Future<Output = T>) -> T {
         self.runtime.block_on(work)
     }
 
@@ -54,42 +58,42 @@ impl Bench {
     }
 
     pub(crate) fn insert(&self, store: &Store, memory: Memory) -> MemoryId {
-        let changes = vec![Change::Insert(Box::new(memory))];
-        self.apply(store, Action::Remember, changes).unwrap().ids[0]
+        let changes = vec![StoreChange::Insert(Box::new(memory))];
+        self.apply(store, AuditAction::Remember, changes).unwrap().ids[0]
     }
 
     pub(crate) fn edit(&self, store: &Store, id: MemoryId, change: impl FnOnce(&mut Memory)) {
-        let mut memory = self.wait(store.get(id)).unwrap().unwrap();
+        let mut memory = self.block_on(store.memories().get(id)).unwrap().unwrap();
         change(&mut memory);
-        self.apply(store, Action::Edit, vec![Change::Replace(Box::new(memory))]).unwrap();
+        self.apply(store, AuditAction::Edit, vec![StoreChange::Replace(Box::new(memory))]).unwrap();
     }
 
-    /// Gives a memory one vector by the model `MODEL`, as it now stands.
+    /// Stores one vector of the model `MODEL` for the current version of a memory.
     pub(crate) fn embed(&self, store: &Store, owner: MemoryId, values: Vec<f32>, code: Vec<i8>) {
-        let version = self.wait(store.get(owner)).unwrap().unwrap().version;
-        let parts = vec![Part { grain: Grain::Part, values, code }];
-        let embedding = Embedding { owner, version, model: MODEL.to_owned(), parts };
-        assert_eq!(self.wait(store.put_vectors(vec![embedding])).unwrap(), [true]);
+        let version = self.block_on(store.memories().get(owner)).unwrap().unwrap().version;
+        let parts = vec![VectorPart { grain: Grain::Part, values, code }];
+        let embedding = MemoryEmbedding { owner, version, model: MODEL.to_owned(), parts };
+        assert_eq!(self.block_on(store.put_vectors(vec![embedding])).unwrap(), [true]);
     }
 
     pub(crate) fn apply(
         &self,
         store: &Store,
-        action: Action,
-        changes: Vec<Change>,
-    ) -> Result<Applied, Error> {
-        self.wait(store.apply(batch(action, changes)))
+        action: AuditAction,
+        changes: Vec<StoreChange>,
+    ) -> Result<AppliedBatch, Error> {
+        self.block_on(store.apply(batch(action, changes)))
     }
 
-    /// Everything a store says it holds.
-    pub(crate) fn state(&self, store: &Store) -> State {
-        self.wait(State::of(store)).unwrap()
+    /// Reads everything a store holds.
+    pub(crate) fn state(&self, store: &Store) -> StoreContents {
+        self.block_on(StoreContents::read(store)).unwrap()
     }
 }
 
-pub(crate) fn batch(action: Action, changes: Vec<Change>) -> Batch {
-    let (actor, after) = (Actor::User, Hlc::default());
-    Batch { key: None, action, actor, detail: None, now: NOW, after, changes }
+pub(crate) fn batch(action: AuditAction, changes: Vec<StoreChange>) -> WriteBatch {
+    let (actor, after) = (Actor::User, HybridTimestamp::default());
+    WriteBatch { key: None, action, actor, detail: None, now: NOW, after_clock: after, changes }
 }
 
 pub(crate) fn id(n: u32) -> MemoryId {
@@ -107,8 +111,8 @@ pub(crate) fn memory(n: u32, content: &str) -> Memory {
         id: id(n),
         project: None,
         kind: MemoryType::from_slug("gotcha").unwrap(),
-        source: Source::UserTaught,
-        scope: Scope::Global,
+        source: MemorySource::UserTaught,
+        scope: MemoryScope::Global,
         visibility: Visibility::Personal,
         content: content.to_owned(),
         summary: content.to_owned(),
@@ -125,20 +129,20 @@ pub(crate) fn memory(n: u32, content: &str) -> Memory {
         branch: Some("main".to_owned()),
         relations: Vec::new(),
         half_life_days: None,
-        flags: Flags::default(),
+        flags: MemoryFlags::default(),
         states: SoftStates::default(),
         payload: None,
         created_by: Actor::User,
         created_at: NOW,
         updated_at: NOW,
         version: 0,
-        hlc: Hlc::default(),
-        counters: Counters::default(),
+        hlc: HybridTimestamp::default(),
+        counters: UsageCounters::default(),
     }
 }
 
-/// A memory with something in every field, and `word` wherever there can be text.
-pub(crate) fn full(n: u32, word: &str) -> Memory {
+/// A memory with a value in every field, and `word` in every text.
+pub(crate) fn full_memory(n: u32, word: &str) -> Memory {
     let say = |what: &str| format!("{what} {word} end");
     let name = |what: &str| format!("{what}{word}");
     let session = SessionId::new(NOW, [9; 10]);
@@ -153,7 +157,7 @@ pub(crate) fn full(n: u32, word: &str) -> Memory {
         tags: vec![name("tag"), "tag".to_owned()],
         files: vec![path(&format!("src/{}.rs", name("file"))), path("src/auth.rs")],
         modules: vec![name("module")],
-        anchors: vec![Anchor {
+        anchors: vec![SymbolAnchor {
             file: path(&format!("src/{}.rs", name("anchored"))),
             symbol: name("symbol"),
             hash: name("hash"),
@@ -175,7 +179,12 @@ pub(crate) fn full(n: u32, word: &str) -> Memory {
             ),
         ],
         half_life_days: Some(45),
-        flags: Flags { needs_review: false, user_verified: true, pinned: true, tainted: false },
+        flags: MemoryFlags {
+            needs_review: false,
+            user_verified: true,
+            pinned: true,
+            tainted: false,
+        },
         states: SoftStates {
             deprecated_at: Some(NOW),
             deprecated_reason: Some(say("reason")),
@@ -194,6 +203,6 @@ pub(crate) fn full(n: u32, word: &str) -> Memory {
 }
 
 #[cfg(feature = "encryption")]
-pub(crate) fn key(secret: &str) -> waylore_store::Key {
-    waylore_store::Key::new(secret).unwrap()
+pub(crate) fn key(secret: &str) -> waylore_store::EncryptionKey {
+    waylore_store::EncryptionKey::new(secret).unwrap()
 }

@@ -1,34 +1,34 @@
-//! The store on real files: one binary, one module per promise.
+//! Tests of the store on real files: one binary, one module per promise.
 #![expect(clippy::unwrap_used, reason = "a test stops at the first thing it did not expect")]
 
 mod kit;
 
 mod backup;
 mod clock;
-mod crowd;
+mod concurrency;
 mod damage;
+mod data_removal;
 mod erase;
 mod filters;
+mod index_data;
 mod interrupted;
-mod lessons;
-mod mending;
-mod notebook;
+mod learning;
 mod opencode;
 mod processes;
-mod recalling;
-mod removing;
+mod repair;
+mod saving;
 mod schema;
 
 #[cfg(unix)]
-mod private;
+mod file_modes;
 
 #[cfg(feature = "encryption")]
 mod encryption;
 #[cfg(feature = "replay")]
-mod plans;
+mod query_plans;
 #[cfg(feature = "replay")]
 mod server;
 #[cfg(not(feature = "encryption"))]
 mod unencrypted;
 #[cfg(feature = "replay")]
-mod worker;
+mod worker_threads;

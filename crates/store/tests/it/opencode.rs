@@ -1,8 +1,8 @@
-//! A host's database is read while the host writes, and nothing of it is changed.
+//! A host's database is read while the host writes, and is not changed.
 
 use model::Timestamp;
 use rusqlite::Connection;
-use waylore_store::{Error, host_log, host_sessions};
+use waylore_store::{Error, read_host_messages, read_host_sessions};
 
 const TABLES: &str = "
     PRAGMA journal_mode = WAL;
@@ -24,32 +24,32 @@ fn sessions_and_rows_come_in_their_order_while_the_host_writes() {
         "BEGIN IMMEDIATE; INSERT INTO session VALUES ('ses_3', 'p', NULL, '/x', 30)",
     )
     .unwrap();
-    let sessions = host_sessions(&path).unwrap();
+    let sessions = read_host_sessions(&path).unwrap();
     let ids: Vec<&str> = sessions.iter().map(|it| it.id.as_str()).collect();
     assert_eq!(ids, ["ses_1", "ses_2"], "what is not committed is not there");
     assert_eq!(sessions[1].parent.as_deref(), Some("ses_1"));
     assert_eq!((sessions[0].directory.as_str(), sessions[0].created), ("/shop", Timestamp(10)));
     let mut seen = Vec::new();
-    host_log(&path, "ses_1", |message, parts| {
+    read_host_messages(&path, "ses_1", |message, parts| {
         let parts: Vec<String> = parts.into_iter().map(|it| it.id).collect();
         seen.push((message.id, parts.join(" ")));
     })
     .unwrap();
     assert_eq!(seen, [("msg_1".to_owned(), "prt_1 prt_2".to_owned())]);
-    // The host was not in the way, and nobody was in the host's.
+    // Neither the host nor the reader waited for the other.
     host.execute_batch("COMMIT").unwrap();
-    assert_eq!(host_sessions(&path).unwrap().len(), 3);
+    assert_eq!(read_host_sessions(&path).unwrap().len(), 3);
 }
 
 #[test]
 fn another_database_or_none_is_an_error_and_stays_as_it_is() {
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("opencode.db");
-    assert!(host_sessions(&path).is_err());
+    assert!(read_host_sessions(&path).is_err());
     assert!(!path.exists(), "nothing is created");
     std::fs::write(&path, "not a database, though it is long enough to look like one").unwrap();
-    assert!(matches!(host_sessions(&path), Err(Error::Damaged { .. })));
+    assert!(matches!(read_host_sessions(&path), Err(Error::Damaged { .. })));
     std::fs::remove_file(&path).unwrap();
     Connection::open(&path).unwrap().execute_batch("CREATE TABLE other (a)").unwrap();
-    assert!(host_sessions(&path).is_err());
+    assert!(read_host_sessions(&path).is_err());
 }

@@ -1,4 +1,4 @@
-//! The same statements give the same answers in the local file and on a libSQL server.
+//! The same statements give the same results on the local file and on a libSQL server.
 
 mod hrana;
 mod scenario;
@@ -7,44 +7,47 @@ mod sqld;
 use std::collections::BTreeSet;
 
 use rusqlite::types::Value;
-use waylore_store::tape::{self, Answer, Line, Tape};
+use waylore_store::recorder::{self, RecordedResult, RecordedStatement, StatementRecorder};
 
 use hrana::Client;
 use sqld::Sqld;
 
 #[test]
 fn every_statement_meant_for_a_server_gives_the_same_answer_there() {
-    let tape = Tape::default();
-    scenario::play(&tape);
-    let lines = tape.lines();
-    assert_all_on_tape(&lines);
+    let recorder = StatementRecorder::default();
+    scenario::run_scenario(&recorder);
+    let lines = recorder.lines();
+    assert_all_recorded(&lines);
     let Some(server) = Sqld::start() else { return };
     let mut client = Client::new(server.address());
-    for migration in tape::migrations() {
+    for migration in recorder::list_migrations() {
         client.sequence(migration);
     }
     let mut compared = 0;
-    for line in lines.iter().filter(|it| it.both) {
+    for line in lines.iter().filter(|it| it.runs_on_server) {
         let (rows, changed) = client.execute(&line.sql, &line.params);
-        match &line.answer {
-            Answer::Boundary => {}
-            Answer::Changed(expected) => assert_eq!(changed, *expected, "{}", line.name),
-            Answer::Rows(expected) => assert_same(line, expected, &rows),
+        match &line.result {
+            RecordedResult::Boundary => {}
+            RecordedResult::Changed(expected) => assert_eq!(changed, *expected, "{}", line.name),
+            RecordedResult::Rows(expected) => assert_same(line, expected, &rows),
         }
         compared += 1;
     }
-    assert!(compared > 500, "a short tape proves little: {compared}");
+    assert!(compared > 500, "a short recording proves little: {compared}");
 }
 
-/// A statement nobody ran was not compared either.
-fn assert_all_on_tape(lines: &[Line]) {
+/// A statement that was not run was not compared either.
+fn assert_all_recorded(lines: &[RecordedStatement]) {
     let run: BTreeSet<&str> = lines.iter().map(|it| it.name).collect();
-    let missing: Vec<&str> =
-        tape::statements().iter().filter(|it| it.2 && !run.contains(it.0)).map(|it| it.0).collect();
+    let missing: Vec<&str> = recorder::list_statements()
+        .iter()
+        .filter(|it| it.2 && !run.contains(it.0))
+        .map(|it| it.0)
+        .collect();
     assert!(missing.is_empty(), "the scenario never runs {missing:?}");
 }
 
-fn assert_same(line: &Line, expected: &[Vec<Value>], found: &[Vec<Value>]) {
+fn assert_same(line: &RecordedStatement, expected: &[Vec<Value>], found: &[Vec<Value>]) {
     let same = |pair: (&Value, &Value)| match pair {
         (Value::Real(a), Value::Real(b)) => (a - b).abs() <= 1e-9 * a.abs().max(1.0),
         (a, b) => a == b,

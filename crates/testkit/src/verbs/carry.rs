@@ -1,12 +1,12 @@
 //! Commands that carry memories out, in, and away.
 
-use engine::{Error, ImportRecord, Intake, Notebook, Purged, Taken};
+use engine::{Error, ImportOptions, ImportRecord, PurgeReport, RecordOutcome, RuleTrust};
 use model::{
-    Actor, Anchor, Counters, DAY, Flags, Hlc, Kind, Memory, MemoryId, MemoryType, PerMille,
-    ProjectPath, Relation, RelationKind, RelationTarget, Scope, SessionId, SoftStates, Source,
-    Visibility, WorkUnit,
+    Actor, DAY_MS, HybridTimestamp, Memory, MemoryFlags, MemoryId, MemoryKind, MemoryScope,
+    MemorySource, MemoryType, PerMille, ProjectPath, Relation, RelationKind, RelationTarget,
+    SessionId, SoftStates, SymbolAnchor, UsageCounters, Visibility, WorkUnit,
 };
-use store::Change;
+use store::StoreChange;
 
 use super::Line;
 use super::change::{observed, on_secret, reach};
@@ -16,7 +16,7 @@ use crate::{World, print};
 
 pub(super) fn export(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let reach = reach(line);
-    let package = world.with(async |engine| engine.export(reach).await)?;
+    let package = world.with(async |engine| engine.maintenance().export(reach).await)?;
     acc.push(format!(
         "{} memories, {} with a past, {} settings",
         package.memories.len(),
@@ -31,21 +31,21 @@ pub(super) fn export(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
 }
 
 pub(super) fn import(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
-    let how = Intake {
+    let how = ImportOptions {
         file: "parcel.json".to_owned(),
-        reach: reach(line),
-        vouched: line.has("vouched"),
-        skip: line.has("skip"),
+        scope: reach(line),
+        is_vouched: line.has("vouched"),
+        skip_invalid: line.has("skip"),
         on_secret: on_secret(line),
         dry_run: line.has("dry"),
     };
     let records = world.parcel.clone();
-    let res = world.with(async |engine| engine.import(records, how).await)?;
-    for it in &res.taken {
+    let res = world.with(async |engine| engine.editor().import(records, how).await)?;
+    for it in &res.outcomes {
         acc.push(match it {
-            Taken::Added(id) => format!("{} added", world.name(*id)),
-            Taken::Known(id) => format!("{} known", world.name(*id)),
-            Taken::Erased(id) => format!("{} erased", world.name(*id)),
+            RecordOutcome::Added(id) => format!("{} added", world.name(*id)),
+            RecordOutcome::Duplicate(id) => format!("{} known", world.name(*id)),
+            RecordOutcome::Erased(id) => format!("{} erased", world.name(*id)),
         });
     }
     acc.extend(res.problems.iter().map(|it| format!("record {}: {}", it.at, it.what)));
@@ -57,10 +57,10 @@ pub(super) fn import(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
 
 /// Takes the rules of the project's rule files in.
 pub(super) fn rules(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
-    let vouched = line.has("vouched");
+    let trust = if line.has("vouched") { RuleTrust::Vouched } else { RuleTrust::External };
     let res = world.with(async |engine| {
-        let books = engine.rules();
-        engine.take_rules(&books, vouched).await
+        let books = engine.editor().list_rules();
+        engine.editor().import_rules(&books, trust).await
     })?;
     for it in &res.added {
         acc.push(format!("added: {}", print::memory(&world.name(it.id), it)));
@@ -94,9 +94,10 @@ pub(super) fn smuggle(world: &mut World, line: &Line, acc: &mut Vec<String>) -> 
     let (reach, memory, now) = (reach(line), stranger(world, line), world.now);
     let id = memory.id;
     world.with(async |engine| {
-        let Notebook { project, store, .. } = engine.notebook(reach).await?;
-        let changes = vec![Change::Insert(Box::new(Memory { project, ..memory }))];
-        store.apply(observed(now, changes)).await?;
+        let notebook = engine.notebook(reach).await?;
+        let project = notebook.project;
+        let changes = vec![StoreChange::Insert(Box::new(Memory { project, ..memory }))];
+        engine.writer(&notebook).apply(observed(now, changes)).await?;
         Ok(())
     })?;
     acc.push(format!("{} smuggled in", world.name(id)));
@@ -118,9 +119,13 @@ fn stranger(world: &World, line: &Line) -> Memory {
     let id = taken.unwrap_or_else(|| MemoryId::new(now, with_short(line.one("short"))));
     let hidden = |field: &str| line.one("hide").filter(|it| it == field).map(|_| text.clone());
     let path = |it: &str| ProjectPath::parse(it).expect("the path is relative");
-    let anchor = |symbol: String| Anchor { file: path("src/a.rs"), symbol, hash: String::new() };
-    let anchored =
-        |file: String| Anchor { file: path(&file), symbol: "f".to_owned(), hash: String::new() };
+    let anchor =
+        |symbol: String| SymbolAnchor { file: path("src/a.rs"), symbol, hash: String::new() };
+    let anchored = |file: String| SymbolAnchor {
+        file: path(&file),
+        symbol: "f".to_owned(),
+        hash: String::new(),
+    };
     let about = |file: String| Relation {
         kind: RelationKind::DerivedFrom,
         target: RelationTarget::File(path(&file)),
@@ -142,9 +147,9 @@ fn stranger(world: &World, line: &Line) -> Memory {
     Memory {
         id,
         project: None,
-        kind: kind.unwrap_or(MemoryType::Core(Kind::Gotcha)),
-        source: Source::from_slug(&said("source")).unwrap_or(Source::UserTaught),
-        scope: Scope::from_slug(&said("scope")).unwrap_or(Scope::Global),
+        kind: kind.unwrap_or(MemoryType::Core(MemoryKind::Gotcha)),
+        source: MemorySource::from_slug(&said("source")).unwrap_or(MemorySource::UserTaught),
+        scope: MemoryScope::from_slug(&said("scope")).unwrap_or(MemoryScope::Global),
         visibility: Visibility::from_slug(&said("for")).unwrap_or(if boasts {
             Visibility::Organization
         } else {
@@ -169,7 +174,7 @@ fn stranger(world: &World, line: &Line) -> Memory {
         branch: hidden("branch").or_else(|| line.one("branch")),
         relations: relations.chain(linked).chain(hidden("relation").map(about)).collect(),
         half_life_days: boasts.then_some(100_000),
-        flags: Flags { user_verified: true, pinned: !plain, ..Flags::default() },
+        flags: MemoryFlags { user_verified: true, pinned: !plain, ..MemoryFlags::default() },
         states: SoftStates {
             deprecated_reason: hidden("reason"),
             stale_at: boasts.then_some(now),
@@ -177,11 +182,11 @@ fn stranger(world: &World, line: &Line) -> Memory {
         },
         payload: None,
         created_by: hidden("author").map_or(Actor::User, Actor::Agent),
-        created_at: now.plus(if boasts { 9_000 * DAY } else { 0 }),
+        created_at: now.plus_millis(if boasts { 9_000 * DAY_MS } else { 0 }),
         updated_at: now,
         version: 1,
-        hlc: Hlc::default(),
-        counters: Counters { used_count: u64::from(boasts) * 999, ..Counters::default() },
+        hlc: HybridTimestamp::default(),
+        counters: UsageCounters { used_count: u64::from(boasts) * 999, ..UsageCounters::default() },
     }
 }
 
@@ -205,22 +210,22 @@ pub(super) fn purge(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Re
     let ids: Vec<String> = line.words.iter().map(|it| world.id(it)).collect();
     let text = line.text(1);
     let res = match line.word(0) {
-        "secret" => world.with(async |engine| engine.purge_secret(&text).await)?,
-        "secrets" => world.with(async |engine| engine.purge_secrets_found().await)?,
+        "secret" => world.with(async |engine| engine.maintenance().purge_secret(&text).await)?,
+        "secrets" => world.with(async |engine| engine.maintenance().purge_secrets_found().await)?,
         "project" => world.with(async |engine| engine.purge_project().await)?,
         "everything" => world.wait(async |engine| engine?.purge_everything().await)?,
-        _ => world.with(async |engine| engine.purge_memories(&ids).await)?,
+        _ => world.with(async |engine| engine.maintenance().purge_memories(&ids).await)?,
     };
     say(world, &res, acc);
     Ok(())
 }
 
-fn say(world: &mut World, res: &Purged, acc: &mut Vec<String>) {
+fn say(world: &mut World, res: &PurgeReport, acc: &mut Vec<String>) {
     let names: Vec<String> = res.memories.iter().map(|it| world.name(*it)).collect();
     let names = if names.is_empty() { "nothing".to_owned() } else { names.join(" ") };
     let proof = match res.proof.found_in.len() {
-        _ if res.proof.inside => "still there inside".to_owned(),
-        0 if res.proof.pieces > 0 && !res.proof.encrypted => "not found anywhere".to_owned(),
+        _ if res.proof.found_in_database => "still there inside".to_owned(),
+        0 if res.proof.pieces > 0 && !res.proof.is_encrypted => "not found anywhere".to_owned(),
         0 if res.memories.is_empty() => "nothing to look for".to_owned(),
         0 => "no bytes to look for, not there inside".to_owned(),
         n => format!("still found in {n} files"),

@@ -1,14 +1,17 @@
 //! Commands that change memories.
 
-use engine::{Correction, Edit, Error, Novelty, OnDuplicate, OnSecret, Reach, Teaching};
-use model::{Actor, Hlc, Memory, PerMille, Timestamp};
-use store::{Action, Batch, Change};
+use engine::{
+    Error, MemoryCorrection, MemoryEdit, MemoryNovelty, NewMemory, NotebookScope, OnDuplicate,
+    OnSecret,
+};
+use model::{Actor, HybridTimestamp, Memory, PerMille, Timestamp};
+use store::{AuditAction, StoreChange, WriteBatch};
 
 use super::Line;
 use crate::{World, print};
 
-pub(super) fn reach(line: &Line) -> Reach {
-    if line.has("user") { Reach::User } else { Reach::Project }
+pub(super) fn reach(line: &Line) -> NotebookScope {
+    if line.has("user") { NotebookScope::User } else { NotebookScope::Project }
 }
 
 pub(super) fn on_secret(line: &Line) -> OnSecret {
@@ -16,16 +19,17 @@ pub(super) fn on_secret(line: &Line) -> OnSecret {
 }
 
 /// What an agent's session writes by itself.
-pub(super) fn observed(now: Timestamp, changes: Vec<Change>) -> Batch {
-    let (action, actor, after) = (Action::Promote, Actor::Observer, Hlc::default());
-    Batch { key: None, action, actor, detail: None, now, after, changes }
+pub(super) fn observed(now: Timestamp, changes: Vec<StoreChange>) -> WriteBatch {
+    let (action, actor, after) =
+        (AuditAction::Promote, Actor::Observer, HybridTimestamp::default());
+    WriteBatch { key: None, action, actor, detail: None, now, after_clock: after, changes }
 }
 
 pub(super) fn teach(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
-    let teaching = Teaching {
+    let teaching = NewMemory {
         content: line.text(0),
         kind: line.one("type"),
-        reach: reach(line),
+        scope: reach(line),
         tags: line.all("tag"),
         files: line.paths("file"),
         modules: line.all("module"),
@@ -36,12 +40,12 @@ pub(super) fn teach(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Re
         key: line.one("key"),
         dry_run: line.has("dry"),
     };
-    let res = world.with(async |engine| engine.remember(teaching).await)?;
+    let res = world.with(async |engine| engine.editor().remember(teaching).await)?;
     let old = match &res.novelty {
-        Novelty::Supersedes { old, .. } => world.name(old.id),
+        MemoryNovelty::Supersedes { old, .. } => world.name(old.id),
         _ => String::new(),
     };
-    let known = !line.has("dry") || matches!(res.novelty, Novelty::Merged { .. });
+    let known = !line.has("dry") || matches!(res.novelty, MemoryNovelty::Merged { .. });
     let name = if known { world.name(res.memory.id) } else { "would be".to_owned() };
     acc.extend(print::remembered(&name, &old, &res));
     Ok(())
@@ -50,7 +54,7 @@ pub(super) fn teach(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Re
 pub(super) fn edit(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let id = world.id(line.word(0));
     let confidence = line.number("confidence").and_then(|it| u16::try_from(it).ok());
-    let edit = Edit {
+    let edit = MemoryEdit {
         content: (line.words.len() > 1).then(|| line.text(1)),
         kind: line.one("type"),
         tags: line.list("tag"),
@@ -60,14 +64,14 @@ pub(super) fn edit(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Res
         cwd: world.cwd.clone(),
         on_secret: on_secret(line),
     };
-    let (_, after) = world.with(async |engine| engine.edit(&id, edit).await)?;
+    let (_, after) = world.with(async |engine| engine.editor().edit(&id, edit).await)?;
     say(world, &after, acc);
     Ok(())
 }
 
 pub(super) fn pin(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let (id, pinned) = (world.id(line.word(0)), line.verb == "pin");
-    let (memory, changed) = world.with(async |engine| engine.pin(&id, pinned).await)?;
+    let (memory, changed) = world.with(async |engine| engine.editor().pin(&id, pinned).await)?;
     if changed {
         say(world, &memory, acc);
     } else {
@@ -80,9 +84,9 @@ pub(super) fn pin(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Resu
 pub(super) fn used(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
     let (id, now) = (world.id(line.word(0)), world.now);
     world.with(async |engine| {
-        let found = engine.find(&id).await?;
-        let changes = vec![Change::Count { id: found.memory.id, used: true }];
-        found.notebook.store.apply(observed(now, changes)).await?;
+        let found = engine.retriever().find_by_id(&id).await?;
+        let changes = vec![StoreChange::CountUse { id: found.memory.id }];
+        engine.writer(&found.notebook).apply(observed(now, changes)).await?;
         Ok(())
     })
 }
@@ -90,18 +94,20 @@ pub(super) fn used(world: &mut World, line: &Line, _: &mut Vec<String>) -> Resul
 pub(super) fn flag(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let (id, text) = (world.id(line.word(0)), line.text(2));
     let correction = match line.word(1) {
-        "right" => Correction::Right,
-        "outdated" => Correction::Outdated { replacement: Some(text).filter(|it| !it.is_empty()) },
-        "partly" => Correction::PartlyWrong { text },
-        "incorrect" => Correction::Incorrect { text },
-        "nothere" => Correction::NotHere {
+        "right" => MemoryCorrection::Confirmed,
+        "outdated" => {
+            MemoryCorrection::Outdated { replacement: Some(text).filter(|it| !it.is_empty()) }
+        }
+        "partly" => MemoryCorrection::PartlyWrong { text },
+        "incorrect" => MemoryCorrection::Incorrect { text },
+        "nothere" => MemoryCorrection::NotApplicable {
             modules: line.all("module"),
             files: line.paths("file"),
             cwd: world.cwd.clone(),
         },
         other => panic!("a memory cannot be `{other}`"),
     };
-    let res = world.with(async |engine| engine.correct(&id, correction).await)?;
+    let res = world.with(async |engine| engine.editor().correct(&id, correction).await)?;
     say(world, &res.memory, acc);
     if res.excluded {
         acc.push("  kept out of this project".to_owned());
@@ -110,7 +116,7 @@ pub(super) fn flag(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Res
         let name = world.name(it.id);
         acc.push(format!("  replaced by {}", print::memory(&name, it)));
     }
-    for it in &res.shaken {
+    for it in &res.dependents {
         acc.push(format!("  for review: {}", world.name(it.id)));
     }
     Ok(())
@@ -118,7 +124,7 @@ pub(super) fn flag(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Res
 
 pub(super) fn forget(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let ids: Vec<String> = line.words.iter().map(|it| world.id(it)).collect();
-    for it in world.with(async |engine| engine.forget(&ids).await)? {
+    for it in world.with(async |engine| engine.editor().forget(&ids).await)? {
         say(world, &it, acc);
     }
     Ok(())
@@ -126,14 +132,14 @@ pub(super) fn forget(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
 
 pub(super) fn restore(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let (id, version) = (world.id(line.word(0)), line.word(1).parse().ok());
-    let memory = world.with(async |engine| engine.restore(&id, version).await)?;
+    let memory = world.with(async |engine| engine.editor().restore(&id, version).await)?;
     say(world, &memory, acc);
     Ok(())
 }
 
 pub(super) fn undo(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let id = Some(line.word(0)).filter(|it| !it.is_empty()).map(|it| world.id(it));
-    let undone = world.with(async |engine| engine.undo(id.as_deref()).await)?;
+    let undone = world.with(async |engine| engine.editor().undo(id.as_deref()).await)?;
     acc.push(format!("undid {}", undone.entry.action));
     for (id, memory) in &undone.memories {
         match memory {

@@ -3,31 +3,45 @@
 use std::collections::HashSet;
 use std::path::PathBuf;
 
-use engine::{Context, Error, Occasion, Purpose, Question, Without};
+use engine::{
+    ContextBlock, ContextRequest, DisabledStages, Error, NoteDetail, SearchPurpose, SearchQuery,
+};
 use model::{MemoryId, Phase, ProjectPath};
 
 use super::Line;
 use super::look::{filter, said};
 use crate::World;
 
-pub(super) fn question(world: &mut World, line: &Line) -> Result<Question, Error> {
+pub(super) fn question(world: &mut World, line: &Line) -> Result<SearchQuery, Error> {
     let (filter, reach) = filter(world, line)?;
-    let (text, phase, purpose) = (line.text(0), None, Purpose::Search);
+    let (text, phase, purpose) = (line.text(0), None, SearchPurpose::Search);
     let files = Vec::new();
-    Ok(Question { text, files, filter, reach, phase, purpose, without: without(line)? })
+    Ok(SearchQuery {
+        text,
+        files,
+        filter,
+        scope: reach,
+        phase,
+        purpose,
+        disabled_stages: without(line)?,
+    })
 }
 
 pub(super) fn search(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let question = question(world, line)?;
-    let answer = world.with(async |engine| engine.recall(&question).await)?;
+    let (answer, notice) = world.with(async |engine| {
+        let notice = engine.embedding_indexer().embed_before_search().await;
+        Ok((engine.retriever().search(&question).await?, notice))
+    })?;
+    acc.extend(notice);
     acc.extend(answer.notices);
     for it in answer.hits {
-        let name = world.name(it.shown.memory.id);
-        let because = match it.because.pulled_by {
+        let name = world.name(it.rated.memory.id);
+        let because = match it.explanation.linked_from {
             Some(by) => format!("pulled in by {}", world.name(by)),
-            None => format!("by {}", it.because.words.join(" ")),
+            None => format!("by {}", it.explanation.matched_terms.join(" ")),
         };
-        acc.push(format!("{name} {:?} {because}", it.shown.memory.content));
+        acc.push(format!("{name} {:?} {because}", it.rated.memory.content));
     }
     said(acc);
     Ok(())
@@ -36,15 +50,19 @@ pub(super) fn search(world: &mut World, line: &Line, acc: &mut Vec<String>) -> R
 /// Prose, if anybody wrote some, then the evidence.
 pub(super) fn ask(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let question = question(world, line)?;
-    let reply = world.with(async |engine| engine.ask(&question).await)?;
-    acc.extend(reply.answer.notices);
-    if let Some(prose) = reply.prose {
-        let cited: Vec<String> = prose.cited.iter().map(|it| world.name(*it)).collect();
+    let (reply, notice) = world.with(async |engine| {
+        let notice = engine.embedding_indexer().embed_before_search().await;
+        Ok((engine.retriever().ask(&question).await?, notice))
+    })?;
+    acc.extend(notice);
+    acc.extend(reply.results.notices);
+    if let Some(prose) = reply.generated {
+        let cited: Vec<String> = prose.cited_memories.iter().map(|it| world.name(*it)).collect();
         acc.push(format!("{} ({})", prose.text, cited.join(" ")));
     }
-    for it in reply.answer.hits {
-        let name = world.name(it.shown.memory.id);
-        acc.push(format!("{name} {:?}", it.shown.memory.content));
+    for it in reply.results.hits {
+        let name = world.name(it.rated.memory.id);
+        acc.push(format!("{name} {:?}", it.rated.memory.content));
     }
     said(acc);
     Ok(())
@@ -53,14 +71,22 @@ pub(super) fn ask(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Resu
 pub(super) fn context(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let mut occasion = occasion(world, line, &line.all("file"))?;
     occasion.task = line.text(0);
-    let context = world.with(async |engine| engine.context_start(&occasion).await)?;
+    let context = world.with(async |engine| {
+        let mut notice = None;
+        if occasion.has_search_text() {
+            notice = engine.embedding_indexer().embed_before_search().await;
+        }
+        let mut context = engine.injector().start_context(&occasion).await?;
+        context.notices.extend(notice);
+        Ok(context)
+    })?;
     say(world, line, context, acc);
     Ok(())
 }
 
 pub(super) fn about(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     let occasion = occasion(world, line, &line.words)?;
-    let context = world.with(async |engine| engine.context_file(&occasion).await)?;
+    let context = world.with(async |engine| engine.injector().file_context(&occasion).await)?;
     say(world, line, context, acc);
     Ok(())
 }
@@ -70,7 +96,7 @@ pub(super) fn touch(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Re
     let files = paths(world, &line.words)?;
     let shown = line.all("shown").iter().filter_map(|it| world.id(it).parse().ok()).collect();
     let shown: HashSet<MemoryId> = shown;
-    for it in world.with(async |engine| engine.by_file(&files, &shown).await)? {
+    for it in world.with(async |engine| engine.retriever().file_warnings(&files, &shown).await)? {
         let name = world.name(it.memory.id);
         acc.push(format!("{name} {} {:?}", it.memory.kind, it.memory.content));
     }
@@ -78,28 +104,35 @@ pub(super) fn touch(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Re
     Ok(())
 }
 
-fn occasion(world: &mut World, line: &Line, files: &[String]) -> Result<Occasion, Error> {
+fn occasion(world: &mut World, line: &Line, files: &[String]) -> Result<ContextRequest, Error> {
     let phase = line.one("phase").map_or(Ok(Phase::Explore), |it| Phase::parse(&it))?;
-    let (files, budget, full) = (paths(world, files)?, line.number("budget"), line.has("full"));
-    Ok(Occasion { files, budget, full, without: without(line)?, ..Occasion::of(phase) })
+    let (files, token_budget) = (paths(world, files)?, line.number("budget"));
+    let detail = if line.has("full") { NoteDetail::Full } else { NoteDetail::Summary };
+    let (disabled_stages, request) = (without(line)?, ContextRequest::new(phase));
+    Ok(ContextRequest { files, token_budget, detail, disabled_stages, ..request })
 }
 
 fn paths(world: &mut World, given: &[String]) -> Result<Vec<ProjectPath>, Error> {
     let cwd = world.cwd.clone();
-    let path = |engine: &engine::Engine, it: &String| engine.path(&PathBuf::from(it), &cwd);
+    let path =
+        |engine: &engine::Project, it: &String| engine.project_path(&PathBuf::from(it), &cwd);
     world.with(async |engine| given.iter().map(|it| path(engine, it)).collect())
 }
 
-fn without(line: &Line) -> Result<Without, Error> {
+fn without(line: &Line) -> Result<DisabledStages, Error> {
     let stages: Result<Vec<_>, _> =
-        line.all("without").iter().map(|it| engine::Stage::parse(it)).collect();
-    Ok(Without(stages?))
+        line.all("without").iter().map(|it| engine::RankingStage::parse(it)).collect();
+    Ok(DisabledStages(stages?))
 }
 
 /// The lines between head and foot; with `--explain` also why, and what was left out.
-fn say(world: &mut World, line: &Line, context: Context, acc: &mut Vec<String>) {
-    assert_eq!(context.used, engine::tokens(&context.text), "what is counted is what is shown");
-    assert!(context.used <= context.budget, "a budget is kept");
+fn say(world: &mut World, line: &Line, context: ContextBlock, acc: &mut Vec<String>) {
+    assert_eq!(
+        context.used_tokens,
+        engine::estimate_tokens(&context.text),
+        "what is counted is what is shown"
+    );
+    assert!(context.used_tokens <= context.token_budget, "a budget is kept");
     acc.extend(context.notices.clone());
     let lines: Vec<&str> = context.text.lines().collect();
     if let [_, _, lines @ .., _] = &lines[..] {
@@ -107,13 +140,13 @@ fn say(world: &mut World, line: &Line, context: Context, acc: &mut Vec<String>) 
     }
     if line.has("explain") {
         for it in &context.placed {
-            let doubts = it.hit.because.doubts.join("; ");
-            let name = world.name(it.hit.shown.memory.id);
-            acc.push(format!("  {name} worth {}: {doubts}", it.hit.shown.current));
+            let doubts = it.hit.explanation.caveats.join("; ");
+            let name = world.name(it.hit.rated.memory.id);
+            acc.push(format!("  {name} worth {}: {doubts}", it.hit.rated.current_confidence));
         }
-        for (hit, why) in &context.left_out {
-            let name = world.name(hit.shown.memory.id);
-            acc.push(format!("  without {name}: {}", why.reading()));
+        for (hit, why) in &context.omitted {
+            let name = world.name(hit.rated.memory.id);
+            acc.push(format!("  without {name}: {}", why.description()));
         }
     }
     said(acc);

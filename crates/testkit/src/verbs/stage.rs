@@ -23,7 +23,7 @@ pub(super) fn live(world: &mut World, line: &Line, _: &mut Vec<String>) -> Resul
         let batch = observed(now, Vec::new());
         world.with(async |engine| {
             for notebook in engine.notebooks() {
-                notebook.store.apply(batch.clone()).await?;
+                engine.writer(&notebook).apply(batch.clone()).await?;
             }
             Ok(())
         })?;
@@ -34,7 +34,7 @@ pub(super) fn live(world: &mut World, line: &Line, _: &mut Vec<String>) -> Resul
 pub(super) fn at(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
     world.go(line.word(0));
     // A project that is not where it was says how it was recognised.
-    let why = world.with(async |engine| Ok(engine.recognised().map(|it| it.why.reading())))?;
+    let why = world.with(async |engine| Ok(engine.recognition().map(|it| it.why.reading())))?;
     acc.extend(why.map(str::to_owned));
     Ok(())
 }
@@ -75,7 +75,7 @@ pub(super) fn aged(world: &mut World, line: &Line) {
 
 /// The clock of the disk is not that of the script.
 fn set_time(world: &World, path: &str, days: i64) {
-    let at = world.now.plus(days * model::DAY).0.unsigned_abs();
+    let at = world.now.plus_millis(days * model::DAY_MS).0.unsigned_abs();
     let at = std::time::UNIX_EPOCH + std::time::Duration::from_millis(at);
     let file = fs::File::options().append(true).open(world.cwd.join(path));
     file.and_then(|it| it.set_modified(at)).expect("a file can be touched");
@@ -144,7 +144,7 @@ pub(super) fn litter(world: &mut World, line: &Line, _: &mut Vec<String>) -> Res
     let data = world.data();
     let dir = world.with(async |engine| {
         let own = engine.notebooks().into_iter().find(|it| it.project.is_some());
-        let own = own.filter(|_| !line.has("user")).map(|it| it.store.home().dir.clone());
+        let own = own.filter(|_| !line.has("user")).map(|it| it.store.paths().dir.clone());
         Ok(own.unwrap_or(data))
     })?;
     fs::write(dir.join(line.word(0)), "not ours").expect("a file can be written");
@@ -163,9 +163,9 @@ pub(super) fn look(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Res
 /// Changes the text of a memory behind the engine's back, wherever its database holds it.
 pub(super) fn damage(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
     let id = world.id(line.word(0));
-    let found = world.with(async |engine| engine.find(&id).await)?;
+    let found = world.with(async |engine| engine.retriever().find_by_id(&id).await)?;
     let text = found.memory.content.into_bytes();
-    for path in files(&found.notebook.store.home().dir) {
+    for path in files(&found.notebook.store.paths().dir) {
         let mut bytes = fs::read(&path).expect("a file can be read");
         let places: Vec<usize> = bytes
             .windows(text.len())

@@ -1,10 +1,11 @@
 //! The sections about what hosts tell: tools, and events with one example each.
 
 use model::{
-    Compaction, Envelope, Event, EventKind, Excerpt, External, Kind, LineSpan, MAX_EVENT_ID,
-    MAX_EXCERPT, MAX_LINE, MemoryType, Methodology, Outcome, Phase, Reasoning, RecordedNote,
-    SessionEnd, SessionStart, SessionType, SignalKind, StepComplete, Timestamp, TokenUsage, Tool,
-    ToolArgs, ToolCall, ToolKind, ToolResult, Touch, UserMessage, Validation, ValidationKind,
+    AgentReasoning, ContextCompaction, Event, EventEnvelope, EventKind, ExternalContent, FileTouch,
+    LineSpan, MAX_EVENT_ID_BYTES, MAX_EVENT_LINE_BYTES, MAX_EXCERPT, MemoryKind, MemoryType,
+    Methodology, Phase, RecordedNote, SessionEnd, SessionOutcome, SessionStart, SessionType,
+    SignalKind, StepComplete, TextExcerpt, Timestamp, TokenUsage, Tool, ToolArgs, ToolCall,
+    ToolKind, ToolResult, UserMessage, ValidationKind, ValidationResult,
 };
 
 use super::payloads::{path, session};
@@ -26,7 +27,7 @@ pub(super) fn render(acc: &mut String) {
         let touch = touch(row.touch).to_owned();
         [
             tool_word(*it),
-            row.reading.to_owned(),
+            row.description.to_owned(),
             touch,
             external(row.external).to_owned(),
             discovery,
@@ -53,7 +54,7 @@ fn render_signals(acc: &mut String) {
         let text = if row.textual { "yes" } else { "–" }.to_owned();
         [
             code(it),
-            row.reading.to_owned(),
+            row.description.to_owned(),
             row.score.to_string(),
             code(row.becomes),
             row.sessions.to_string(),
@@ -69,19 +70,22 @@ fn render_events(acc: &mut String) {
         acc,
         "Events",
         &format!(
-            "What a host tells, one JSON object a line. Every event has an `event_id` (1 to {MAX_EVENT_ID} bytes; a \
+            "What a host tells, one JSON object a line. Every event has an `event_id` (1 to {MAX_EVENT_ID_BYTES} bytes; a \
              repeated id counts once), a `session_id` (UUID) and `at`. Unknown fields are ignored, an unknown event is \
              an error. A line has at most {} MiB; an `excerpt` is cut at {} KiB.",
-            MAX_LINE >> 20,
+            MAX_EVENT_LINE_BYTES >> 20,
             MAX_EXCERPT >> 10
         ),
     );
-    let rows = EventKind::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = EventKind::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["event", "says"], rows);
     for (number, kind) in (1..).zip(EventKind::ALL) {
         subsection(acc, &code(kind), fields(*kind));
         let id = format!("e{number}");
-        json(acc, &Envelope { id, session: session(), at: AT, event: example(*kind) }.line());
+        json(
+            acc,
+            &EventEnvelope { id, session: session(), at: AT, event: example(*kind) }.to_line(),
+        );
     }
 }
 
@@ -89,22 +93,22 @@ fn tool_word(kind: ToolKind) -> String {
     if kind == ToolKind::Mcp { code("mcp:<server>/<tool>") } else { code(kind) }
 }
 
-const fn touch(touch: Touch) -> &'static str {
+const fn touch(touch: FileTouch) -> &'static str {
     match touch {
-        Touch::Nothing => "–",
-        Touch::Names => "names",
-        Touch::Reads => "reads",
-        Touch::Writes => "writes",
-        Touch::Unknown => "depends on the call",
+        FileTouch::Nothing => "–",
+        FileTouch::Names => "names",
+        FileTouch::Reads => "reads",
+        FileTouch::Writes => "writes",
+        FileTouch::Unknown => "depends on the call",
     }
 }
 
-const fn external(external: External) -> &'static str {
+const fn external(external: ExternalContent) -> &'static str {
     match external {
-        External::Never => "–",
-        External::Always => "always",
-        External::UnlessTrusted => "unless the server is trusted",
-        External::ByCommand => "commands that fetch",
+        ExternalContent::Never => "–",
+        ExternalContent::Always => "always",
+        ExternalContent::UnlessTrusted => "unless the server is trusted",
+        ExternalContent::ByCommand => "commands that fetch",
     }
 }
 
@@ -169,11 +173,11 @@ fn example(kind: EventKind) -> Event {
             rejected: false,
             duration_ms: Some(2_140),
             size: Some(43),
-            excerpt: Excerpt::new("FAIL total.test.ts: expected 9.98, got 9.99"),
+            excerpt: TextExcerpt::new("FAIL total.test.ts: expected 9.98, got 9.99"),
             paths: vec![path("src/cart/total.test.ts")],
             matches: None,
         }),
-        EventKind::Reasoning => Event::Reasoning(Reasoning {
+        EventKind::Reasoning => Event::Reasoning(AgentReasoning {
             text: "I was wrong about the rounding: it happens per line, not per cart.".to_owned(),
             step: Some(7),
         }),
@@ -182,7 +186,7 @@ fn example(kind: EventKind) -> Event {
             usage: Some(TokenUsage { input: 18_200, output: 310, cached: 17_000 }),
         }),
         EventKind::Record => Event::Record(RecordedNote {
-            kind: MemoryType::Core(Kind::Gotcha),
+            kind: MemoryType::Core(MemoryKind::Gotcha),
             content: "Totals round per line; rounding the sum is off by a cent.".to_owned(),
             scope: None,
             tags: vec!["money".to_owned()],
@@ -191,14 +195,14 @@ fn example(kind: EventKind) -> Event {
             payload: None,
             step: Some(8),
         }),
-        EventKind::Validation => Event::Validation(Validation {
+        EventKind::Validation => Event::Validation(ValidationResult {
             kind: ValidationKind::QaPassed,
             ok: true,
             work_unit: None,
         }),
-        EventKind::Compaction => Event::Compaction(Compaction {}),
+        EventKind::Compaction => Event::Compaction(ContextCompaction {}),
         EventKind::SessionEnd => {
-            Event::SessionEnd(SessionEnd { outcome: Some(Outcome::Success), steps: Some(9) })
+            Event::SessionEnd(SessionEnd { outcome: Some(SessionOutcome::Success), steps: Some(9) })
         }
     }
 }
@@ -228,8 +232,8 @@ mod tests {
         for kind in EventKind::ALL {
             let event = example(*kind);
             assert_eq!(event.kind(), *kind);
-            let envelope = Envelope { id: "e".to_owned(), session: session(), at: AT, event };
-            assert_eq!(Envelope::read(&envelope.line()), Ok(envelope));
+            let envelope = EventEnvelope { id: "e".to_owned(), session: session(), at: AT, event };
+            assert_eq!(EventEnvelope::parse_line(&envelope.to_line()), Ok(envelope));
         }
     }
 }

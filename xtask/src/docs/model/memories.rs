@@ -1,6 +1,8 @@
 //! The sections about memories: types, sources, scopes, visibility, status, relations.
 
-use model::{Kind, Payload, RelationKind, Scope, Source, Status, Visibility};
+use model::{
+    MemoryKind, MemoryScope, MemorySource, MemoryStatus, Payload, RelationKind, Visibility,
+};
 
 use super::payloads;
 use crate::docs::markdown::{code, codes, json, section, subsection, table};
@@ -20,21 +22,21 @@ fn render_types(acc: &mut String) {
          confidence counts half; for three, it is forgotten. A methodology may add types of its own, called \
          `custom:<plugin>.<name>`; any other word is an error.",
     );
-    let row = |it: &Kind| {
+    let row = |it: &MemoryKind| {
         let days = it.row().half_life_days;
         let half_life = days.map_or_else(|| "never decays".to_owned(), |it| format!("{it} days"));
         let fields = payloads::example(*it).map(|it| field_names(&it));
         let fields = fields.unwrap_or_else(|| "–".to_owned());
         [code(it), it.row().label.to_owned(), it.row().holds.to_owned(), half_life, fields]
     };
-    table(acc, ["type", "label", "holds", "half-life", "payload"], Kind::ALL.iter().map(row));
+    table(acc, ["type", "label", "holds", "half-life", "payload"], MemoryKind::ALL.iter().map(row));
     subsection(
         acc,
         "Payloads",
         "Some types carry data beside their text. It is checked when it is written: a field that is \
          unknown, malformed, or missing where it is needed is refused. Fractions are thousandths.",
     );
-    for kind in Kind::ALL {
+    for kind in MemoryKind::ALL {
         if let Some(payload) = payloads::example(*kind) {
             acc.extend(["\n`", kind.slug(), "`\n"]);
             json(acc, &payload.to_json().to_string());
@@ -51,22 +53,22 @@ fn field_names(payload: &Payload) -> String {
 
 fn render_sources(acc: &mut String) {
     section(acc, "Sources", "How a memory came to be, and the factor this puts on its score.");
-    let row = |it: &Source| {
+    let row = |it: &MemorySource| {
         let trust = format!("× {:.2}", f64::from(it.trust()) / 1000.0);
         [code(it), trust, source(*it).to_owned()]
     };
-    table(acc, ["source", "trust", "means"], Source::ALL.iter().map(row));
+    table(acc, ["source", "trust", "means"], MemorySource::ALL.iter().map(row));
 }
 
 fn render_labels(acc: &mut String) {
     section(acc, "Scope", "How much of the project a memory is about.");
-    let rows = Scope::ALL.iter().map(|it| [code(it), scope(*it).to_owned()]);
+    let rows = MemoryScope::ALL.iter().map(|it| [code(it), scope(*it).to_owned()]);
     table(acc, ["scope", "means"], rows);
     section(acc, "Visibility", "Who may see a memory once there is more than one person.");
     let rows = Visibility::ALL.iter().map(|it| [code(it), visibility(*it).to_owned()]);
     table(acc, ["visibility", "means"], rows);
     section(acc, "Status", "Where a memory stands. Of several, the first in this order is shown.");
-    let rows = Status::ALL.iter().map(|it| [code(it), status(*it).to_owned()]);
+    let rows = MemoryStatus::ALL.iter().map(|it| [code(it), status(*it).to_owned()]);
     table(acc, ["status", "means"], rows);
 }
 
@@ -76,23 +78,23 @@ fn render_relations(acc: &mut String) {
     table(acc, ["relation", "means"], rows);
 }
 
-const fn source(source: Source) -> &'static str {
+const fn source(source: MemorySource) -> &'static str {
     match source {
-        Source::UserTaught => "a person said it",
-        Source::AgentExplicit => "an agent asked to remember it",
-        Source::QaAuto => "a failed check showed it",
-        Source::ToolAuto => "a tool reported it",
-        Source::CommitAuto => "the history of the repository shows it",
-        Source::ObserverInferred => "it was concluded from what agents did",
+        MemorySource::UserTaught => "a person said it",
+        MemorySource::AgentExplicit => "an agent asked to remember it",
+        MemorySource::QaAuto => "a failed check showed it",
+        MemorySource::ToolAuto => "a tool reported it",
+        MemorySource::CommitAuto => "the history of the repository shows it",
+        MemorySource::ObserverInferred => "it was concluded from what agents did",
     }
 }
 
-const fn scope(scope: Scope) -> &'static str {
+const fn scope(scope: MemoryScope) -> &'static str {
     match scope {
-        Scope::Global => "the whole project",
-        Scope::Module => "the modules it names",
-        Scope::WorkUnit => "one unit of work",
-        Scope::Session => "one session",
+        MemoryScope::Global => "the whole project",
+        MemoryScope::Module => "the modules it names",
+        MemoryScope::WorkUnit => "one unit of work",
+        MemoryScope::Session => "one session",
     }
 }
 
@@ -105,18 +107,18 @@ const fn visibility(visibility: Visibility) -> &'static str {
     }
 }
 
-const fn status(status: Status) -> &'static str {
+const fn status(status: MemoryStatus) -> &'static str {
     match status {
-        Status::Deleted => "forgotten; can be restored for 30 days",
-        Status::Deprecated => "said to be wrong or outdated; kept for the record",
-        Status::Stale => "what it cites has changed or gone; not shown to agents",
-        Status::Tainted => {
+        MemoryStatus::Deleted => "forgotten; can be restored for 30 days",
+        MemoryStatus::Deprecated => "said to be wrong or outdated; kept for the record",
+        MemoryStatus::Stale => "what it cites has changed or gone; not shown to agents",
+        MemoryStatus::Tainted => {
             "rests on text from outside; not shown to agents until a person approves it"
         }
-        Status::NeedsReview => {
+        MemoryStatus::NeedsReview => {
             "not shown to agents unasked until it was confirmed or has proven useful"
         }
-        Status::Live => "in use",
+        MemoryStatus::Live => "in use",
     }
 }
 

@@ -1,41 +1,41 @@
 //! One example payload per type. A field that is renamed in the code breaks the build here.
 
 use model::{
-    CausalDependency, ContextCost, DeadEnd, E2eKind, E2eObservation, ErrorPattern, Kind, Payload,
-    PerMille, PrefetchPattern, ProjectPath, RecipeStep, SessionId, TaskCalibration, Timestamp,
-    WorkUnitOutcome, WorkflowRecipe,
+    CausalDependency, ContextCost, DeadEnd, E2eKind, E2eObservation, ErrorPattern, MemoryKind,
+    Payload, PerMille, PrefetchPattern, ProjectPath, RecipeStep, SessionId, TaskCalibration,
+    Timestamp, WorkUnitOutcome, WorkflowRecipe,
 };
 
 /// `None` for types that carry none.
-pub(super) fn example(kind: Kind) -> Option<Payload> {
+pub(super) fn example(kind: MemoryKind) -> Option<Payload> {
     Some(match kind {
-        Kind::Gotcha
-        | Kind::Decision
-        | Kind::Preference
-        | Kind::Pattern
-        | Kind::Requirement
-        | Kind::ModuleInsight => return None,
-        Kind::ErrorPattern => Payload::ErrorPattern(ErrorPattern {
+        MemoryKind::Gotcha
+        | MemoryKind::Decision
+        | MemoryKind::Preference
+        | MemoryKind::Pattern
+        | MemoryKind::Requirement
+        | MemoryKind::ModuleInsight => return None,
+        MemoryKind::ErrorPattern => Payload::ErrorPattern(ErrorPattern {
             fingerprint: "9f2c41d07a6be835".to_owned(),
             tool: "shell".to_owned(),
             message: "error: linker <path> not found".to_owned(),
             resolution: Some("install the C toolchain, then run the build again".to_owned()),
         }),
-        Kind::PrefetchPattern => Payload::PrefetchPattern(PrefetchPattern {
+        MemoryKind::PrefetchPattern => Payload::PrefetchPattern(PrefetchPattern {
             always: vec![path("src/cart/mod.ts"), path("src/cart/total.ts")],
             often: vec![path("src/cart/total.test.ts")],
             trigger_module: Some("cart".to_owned()),
             session_count: 7,
         }),
-        Kind::WorkState => work_state(),
-        Kind::CausalDependency => Payload::CausalDependency(CausalDependency {
+        MemoryKind::WorkState => work_state(),
+        MemoryKind::CausalDependency => Payload::CausalDependency(CausalDependency {
             from: "src/auth/login.ts".to_owned(),
             to: "src/middleware/rate-limiter.ts".to_owned(),
             sessions: vec![session()],
             lift: PerMille::new(820),
             directed: true,
         }),
-        Kind::TaskCalibration => Payload::TaskCalibration(TaskCalibration {
+        MemoryKind::TaskCalibration => Payload::TaskCalibration(TaskCalibration {
             module: "payment".to_owned(),
             methodology: "native".to_owned(),
             avg_actual: 31,
@@ -43,20 +43,20 @@ pub(super) fn example(kind: Kind) -> Option<Payload> {
             ratio: 3100,
             samples: 4,
         }),
-        Kind::E2eObservation => Payload::E2eObservation(E2eObservation {
+        MemoryKind::E2eObservation => Payload::E2eObservation(E2eObservation {
             kind: E2eKind::Timing,
             tool: "mcp:browser/click".to_owned(),
             app_state: Some("signed in, cart open".to_owned()),
         }),
-        Kind::DeadEnd => Payload::DeadEnd(DeadEnd {
+        MemoryKind::DeadEnd => Payload::DeadEnd(DeadEnd {
             tried: "caching the total in the session".to_owned(),
             why_failed: "two tabs share one session".to_owned(),
             used_instead: Some("compute it from the lines".to_owned()),
             task_context: Some("speed up the cart".to_owned()),
         }),
-        Kind::WorkUnitOutcome => outcome(),
-        Kind::WorkflowRecipe => recipe(),
-        Kind::ContextCost => Payload::ContextCost(ContextCost {
+        MemoryKind::WorkUnitOutcome => outcome(),
+        MemoryKind::WorkflowRecipe => recipe(),
+        MemoryKind::ContextCost => Payload::ContextCost(ContextCost {
             module: "cart".to_owned(),
             avg_tokens: 18_400,
             p90_tokens: 31_000,
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn examples_are_valid() {
-        for kind in Kind::ALL {
+        for kind in MemoryKind::ALL {
             if let Some(payload) = example(*kind) {
                 assert_eq!(Payload::parse(*kind, &payload.to_json()), Ok(payload));
             }

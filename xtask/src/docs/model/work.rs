@@ -1,8 +1,9 @@
 //! The sections about work: phases, methodologies, sessions, validation, trust.
 
 use model::{
-    Advance, DEFERRED_DAYS, INFERENCES, Kind, METHODOLOGIES, Methodology, Outcome, Phase,
-    SessionType, Tier, TrustLevel, TrustNeeds, ValidationBasis, ValidationKind,
+    DEFERRED_DAYS, InjectionTier, METHODOLOGIES, MemoryKind, Methodology, Phase,
+    SESSION_TYPE_RULES, SessionOutcome, SessionType, TrustAdvance, TrustLevel, TrustRequirements,
+    ValidationBasis, ValidationKind,
 };
 
 use crate::docs::markdown::{code, codes, section, subsection, table};
@@ -13,7 +14,7 @@ pub(super) fn render(acc: &mut String) {
         "Phases",
         "What an agent is doing. The phase decides which memories come first. An unknown word is `explore`.",
     );
-    let rows = Phase::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = Phase::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["phase", "means"], rows);
     render_methodologies(acc);
     render_sessions(acc);
@@ -35,8 +36,8 @@ fn render_methodologies(acc: &mut String) {
         let lead = format!("Units of work: {levels}, outermost first, shown as \"{example}\".");
         subsection(acc, &title, &lead);
         table(acc, ["phase", "its words"], phase_words(methodology));
-        if !methodology.relays.is_empty() {
-            let rows = methodology.relays.iter();
+        if !methodology.handovers.is_empty() {
+            let rows = methodology.handovers.iter();
             let rows = rows.map(|it| [code(it.from), code(it.to), travels(it.carries)]);
             table(acc, ["from", "to", "memories that travel"], rows);
         }
@@ -52,8 +53,8 @@ fn phase_words(methodology: &Methodology) -> Vec<[String; 2]> {
     rows.filter(|it| !it[1].is_empty()).collect()
 }
 
-fn travels(kinds: &[Kind]) -> String {
-    if kinds == Kind::ALL { "all types".to_owned() } else { codes(kinds) }
+fn travels(kinds: &[MemoryKind]) -> String {
+    if kinds == MemoryKind::ALL { "all types".to_owned() } else { codes(kinds) }
 }
 
 fn render_sessions(acc: &mut String) {
@@ -62,14 +63,14 @@ fn render_sessions(acc: &mut String) {
         "Session types",
         "What a session was for. It decides what may be learned from it.",
     );
-    let rows = SessionType::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = SessionType::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["type", "means"], rows);
     acc.push_str("\nWhen the host does not say, the first sign that shows decides:\n");
-    let rows = INFERENCES.iter().map(|it| [it.reading.to_owned(), code(it.session_type)]);
+    let rows = SESSION_TYPE_RULES.iter().map(|it| [it.reading.to_owned(), code(it.session_type)]);
     let rest = ["anything else".to_owned(), code(SessionType::Terminal)];
     table(acc, ["sign", "type"], rows.chain([rest]));
     section(acc, "Outcomes", "How a session ended.");
-    let rows = Outcome::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = SessionOutcome::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["outcome", "means"], rows);
 }
 
@@ -82,10 +83,10 @@ fn render_validation(acc: &mut String) {
              {DEFERRED_DAYS} days."
         ),
     );
-    let rows = ValidationBasis::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = ValidationBasis::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["basis", "the work holds because"], rows);
     acc.push_str("\nA host can say:\n");
-    let rows = ValidationKind::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = ValidationKind::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["validation", "means"], rows);
 }
 
@@ -98,7 +99,7 @@ fn render_trust(acc: &mut String) {
     let row = |it: &TrustLevel| {
         let row = it.row();
         let from = row.from_session.map_or_else(|| "–".to_owned(), |it| format!("session {it}"));
-        let review = row.review.reading().to_owned();
+        let review = row.review.description().to_owned();
         let above = format!("above {}", row.confidence_above);
         let level = format!("{} {}", row.number, code(it));
         [level, from, above, review, codes(row.proactive), advance(row.advance)]
@@ -109,19 +110,19 @@ fn render_trust(acc: &mut String) {
         TrustLevel::ALL.iter().map(row),
     );
     acc.push_str("\nThe moments at which memory may speak:\n");
-    let rows = Tier::ALL.iter().map(|it| [code(it), it.reading().to_owned()]);
+    let rows = InjectionTier::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["tier", "when"], rows);
 }
 
-fn advance(advance: Advance) -> String {
+fn advance(advance: TrustAdvance) -> String {
     match advance {
-        Advance::Earned(needs) => trust_needs(needs),
-        Advance::OptIn => "only when a person chooses it".to_owned(),
-        Advance::Top => "–".to_owned(),
+        TrustAdvance::Earned(needs) => trust_needs(needs),
+        TrustAdvance::OptIn => "only when a person chooses it".to_owned(),
+        TrustAdvance::Top => "–".to_owned(),
     }
 }
 
-fn trust_needs(needs: TrustNeeds) -> String {
+fn trust_needs(needs: TrustRequirements) -> String {
     let percent = |it: model::PerMille| format!("{} %", it.get() / 10);
     let mut parts = vec![format!("{} sessions", needs.sessions)];
     if needs.confirmed > model::PerMille::ZERO {

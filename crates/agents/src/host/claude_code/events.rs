@@ -1,99 +1,106 @@
-//! What a message of Claude Code says happened, as our events.
+//! The events that a message of Claude Code adds to the journal.
 //!
-//! Their ids are those that reading the host's transcript gives, so that both together count once. What
-//! a person said is left to the transcript where there is one: only there it has an id.
+//! Their ids are those that reading the host's transcript gives, so that an event read from both
+//! counts once. Prompts are left to the transcript where there is one, because only there they have
+//! an id.
 
-use model::{Envelope, Event, SessionEnd, Timestamp, fingerprint};
+use model::{EventEnvelope, Timestamp, fingerprint_text};
 use serde_json::Value;
 
-use crate::answer;
-use crate::heard::EVENT;
-use crate::log::Log;
+use super::REFUSED_CALL_PREFIX;
+use crate::event_log::{CallOutcome, EventLog};
+use crate::hook_message::{HookMessage, SessionSource};
+use crate::tool_output;
 
-/// How the host begins what it answers to a call that it did not even try.
-const NOT_TRIED: &str = "<tool_use_error>";
-
-/// The events of a message that came at `at`, after the one that begins their session. Nothing when it
-/// is no message.
-pub(super) fn events(input: &[u8], project: Option<&str>, at: Timestamp) -> Vec<Envelope> {
-    let Ok(value) = serde_json::from_slice::<Value>(input) else { return Vec::new() };
-    let text = |name: &str| value[name].as_str();
-    let (Some(event), Some(session), Some(cwd)) = (text(EVENT), text("session_id"), text("cwd"))
-    else {
-        return Vec::new();
-    };
-    let mut log = Log::new("claude_code", project.map(str::to_owned), String::new());
-    log.at(Some(at));
-    let subagent = text("agent_id").map(file_name);
-    let own = if subagent.is_some() { "agent_transcript_path" } else { "transcript_path" };
-    log.transcript = text(own).map(str::to_owned);
-    log.start(Some(session), subagent.as_deref(), cwd);
+/// The session start and the events of a message that arrived at `at`.
+pub(super) fn message_events(
+    message: &HookMessage,
+    project: Option<&str>,
+    at: Timestamp,
+) -> Vec<EventEnvelope> {
+    let body = &message.body;
+    let text = |name: &str| body[name].as_str();
+    let mut log = EventLog::new("claude_code", project.map(str::to_owned), String::new());
+    log.set_time(Some(at));
+    log.transcript = message.source.path().map(str::to_owned);
+    // The message's own session id is that of the injection log; the journal needs both of its
+    // parts.
+    let subagent = text("agent_id").map(subagent_name);
+    log.start_session(text("session_id"), subagent.as_deref(), &message.cwd);
     log.planning = text("permission_mode") == Some("plan");
-    match event {
-        "UserPromptSubmit" if log.transcript.is_none() => prompt(&mut log, &value, at),
-        "PreToolUse" => call(&mut log, &value),
-        "PostToolUse" => done(&mut log, &value, true, &value["tool_response"]),
-        "PostToolUseFailure" if value["is_interrupt"] != true => {
-            done(&mut log, &value, false, &value["error"]);
+    match message.event_name.as_str() {
+        "UserPromptSubmit" if message.source == SessionSource::JournalOnly => {
+            push_prompt(&mut log, body, at);
+        }
+        "PreToolUse" => push_call(&mut log, body),
+        "PostToolUse" => push_result(&mut log, body, CallOutcome::Ok, &body["tool_response"]),
+        "PostToolUseFailure" if body["is_interrupt"] != true => {
+            push_result(&mut log, body, CallOutcome::Failed, &body["error"]);
         }
         "PostToolBatch" => {
-            for it in value["tool_calls"].as_array().into_iter().flatten() {
-                let said = answer::text(&it["tool_response"]);
-                done(&mut log, it, !said.starts_with(NOT_TRIED), &it["tool_response"]);
+            for call in body["tool_calls"].as_array().into_iter().flatten() {
+                let response = &call["tool_response"];
+                let output = tool_output::extract_text(response);
+                let is_success = !output.starts_with(REFUSED_CALL_PREFIX);
+                push_result(&mut log, call, CallOutcome::from_success(is_success), response);
             }
         }
-        "SessionEnd" => {
-            log.push("end", Event::SessionEnd(SessionEnd { outcome: None, steps: None }));
-        }
+        "SessionEnd" => log.push_session_end(),
         _ => {}
     }
     log.acc
 }
 
-/// A subagent is called like the file that holds its work.
-fn file_name(agent: &str) -> String {
+/// Name of a subagent as in the file name of its transcript, from which its session id is derived.
+fn subagent_name(agent: &str) -> String {
     if agent.starts_with("agent-") { agent.to_owned() } else { format!("agent-{agent}") }
 }
 
-fn prompt(log: &mut Log, value: &Value, at: Timestamp) {
-    let text = value["prompt"].as_str().unwrap_or_default();
-    let id = value["prompt_id"].as_str();
-    let id = id.map_or_else(|| fingerprint(&format!("{} {text}", at.0)), str::to_owned);
-    log.hear(&format!("prompt {id}"), text, false);
+fn push_prompt(log: &mut EventLog, body: &Value, at: Timestamp) {
+    let text = body["prompt"].as_str().unwrap_or_default();
+    let id = body["prompt_id"].as_str();
+    // The time tells apart two prompts with the same text.
+    let id = id.map_or_else(|| fingerprint_text(&format!("{} {text}", at.0)), str::to_owned);
+    log.push_user_message(&format!("prompt {id}"), text);
 }
 
-fn call(log: &mut Log, value: &Value) {
-    if let Some(id) = value["tool_use_id"].as_str() {
-        log.call(id, value["tool_name"].as_str().unwrap_or_default(), &value["tool_input"]);
+fn push_call(log: &mut EventLog, call: &Value) {
+    if let Some(id) = call["tool_use_id"].as_str() {
+        log.push_call(id, call["tool_name"].as_str().unwrap_or_default(), &call["tool_input"]);
     }
 }
 
-fn done(log: &mut Log, value: &Value, ok: bool, said: &Value) {
-    call(log, value);
-    if let Some(id) = value["tool_use_id"].as_str() {
-        log.answer(id, ok, false, &answer::text(said));
+fn push_result(log: &mut EventLog, call: &Value, outcome: CallOutcome, output: &Value) {
+    push_call(log, call);
+    if let Some(id) = call["tool_use_id"].as_str() {
+        log.push_result(id, outcome, &tool_output::extract_text(output));
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::host::claude_code::CLAUDE_CODE;
     use expect_test::{Expect, expect};
+
+    fn events(input: &str, project: Option<&str>) -> Vec<EventEnvelope> {
+        let message = CLAUDE_CODE.parse(input.as_bytes(), None).unwrap();
+        CLAUDE_CODE.events(&message, project, Timestamp(7))
+    }
 
     fn check(body: &str, expect: Expect) {
         let input = format!(r#"{{"session_id":"s1","cwd":"/p/sub",{body}}}"#);
-        let line = |it: &Envelope| {
-            let line = it.line();
+        let line = |it: &EventEnvelope| {
+            let line = it.to_line();
             let rest = line.split_once("\"event\":").map_or("", |it| it.1);
             format!("{} {rest}\n", it.id)
         };
-        let res: String =
-            events(input.as_bytes(), Some("/p"), Timestamp(7)).iter().map(line).collect();
-        expect.assert_eq(&res);
+        let lines: String = events(&input, Some("/p")).iter().map(line).collect();
+        expect.assert_eq(&lines);
     }
 
     #[test]
-    fn a_session_begins_with_every_message() {
+    fn every_message_starts_its_session() {
         check(
             r#""transcript_path":"/t.jsonl","hook_event_name":"SessionStart","source":"startup""#,
             expect![[r#"
@@ -110,7 +117,7 @@ mod tests {
     }
 
     #[test]
-    fn calls_and_answers_have_the_ids_of_the_transcript() {
+    fn calls_and_results_have_the_ids_of_the_transcript() {
         check(
             r#""transcript_path":"/t.jsonl","hook_event_name":"PostToolUseFailure","tool_name":"Bash","tool_use_id":"toolu_1","tool_input":{"command":"make"},"error":"Exit code 2\nboom""#,
             expect![[r#"
@@ -132,9 +139,9 @@ mod tests {
     #[test]
     fn a_subagent_is_a_session_of_its_own_under_the_name_of_its_file() {
         let input = r#"{"session_id":"s1","cwd":"/p","agent_id":"a7","hook_event_name":"SubagentStart","transcript_path":"/t.jsonl"}"#;
-        let res = events(input.as_bytes(), None, Timestamp(7));
-        let of_file = crate::log::session_id("s1/agent-a7");
-        assert_eq!((res[0].session, res.len()), (of_file, 1));
-        assert!(!res[0].line().contains("t.jsonl"), "that is the log of another");
+        let events = events(input, None);
+        let of_file = crate::event_log::derive_session_id("s1/agent-a7");
+        assert_eq!((events[0].session, events.len()), (of_file, 1));
+        assert!(!events[0].to_line().contains("t.jsonl"), "that transcript is the parent's");
     }
 }

@@ -3,32 +3,36 @@
 use engine::ProviderKey;
 use serde_json::json;
 
-use crate::command::Session;
+use crate::command::CommandSession;
 use crate::command::shared::read_all;
-use crate::failure::{Failure, Kind, usage};
+use crate::failure::{CliFailure, FailureKind, usage_error};
 use crate::keychain;
-use crate::models::{self, Role};
+use crate::models::{self, ModelRole};
 use crate::output;
 
-pub(super) fn run(role: Role, remove: bool, session: &Session<'_>) -> anyhow::Result<()> {
-    let plan = models::plan(&session.settings)?;
+pub(super) fn run(
+    role: ModelRole,
+    remove: bool,
+    session: &CommandSession<'_>,
+) -> anyhow::Result<()> {
+    let plan = models::plan_models(&session.settings)?;
     let Some(server) = plan.server(role) else {
         let setting = format!("{}.provider", role.slug());
-        return Err(usage(
-            format!("no provider is configured that a key could be for: `{setting}`"),
+        return Err(usage_error(
+            format!("no provider is configured: `{setting}`"),
             format!("waylore config set {setting} NAME"),
         ));
     };
     if remove {
-        if !keychain::remove(&server.entry()) {
+        if !keychain::remove(&server.keychain_entry()) {
             return Err(no_keychain(role));
         }
     } else {
-        let text = given(&server.url)?;
+        let text = read_key(&server.url)?;
         let text = text.trim();
         ProviderKey::new(text)
-            .map_err(|it| usage(it.to_string(), "give the key and nothing else"))?;
-        if !keychain::write(&server.entry(), text) {
+            .map_err(|it| usage_error(it.to_string(), "give the key and nothing else"))?;
+        if !keychain::write(&server.keychain_entry(), text) {
             return Err(no_keychain(role));
         }
     }
@@ -41,17 +45,19 @@ pub(super) fn run(role: Role, remove: bool, session: &Session<'_>) -> anyhow::Re
     Ok(())
 }
 
-/// Not from the command line: that stands in the history of the shell, and others can see it.
-fn given(url: &str) -> anyhow::Result<String> {
+/// Read from a prompt or a pipe: arguments end up in the shell history and in process lists.
+fn read_key(url: &str) -> anyhow::Result<String> {
     if output::is_conversation() {
-        return Ok(output::ask(&format!("The key for `{url}` (it is visible while you type):"))?);
+        return Ok(output::ask_line(&format!(
+            "The key for `{url}` (it is visible while you type):"
+        ))?);
     }
     let text = String::from_utf8(read_all(std::io::stdin().lock())?);
-    text.map_err(|_| usage("the key is no text", "give the key and nothing else"))
+    text.map_err(|_| usage_error("the key is no text", "give the key and nothing else"))
 }
 
-fn no_keychain(role: Role) -> anyhow::Error {
-    let message = "there is no keychain that can be used here".to_owned();
+fn no_keychain(role: ModelRole) -> anyhow::Error {
+    let message = "no keychain is available".to_owned();
     let hint = format!("unlock it, or give the key in {}", role.key_variable());
-    Failure { kind: Kind::Environment, message, hint: Some(hint) }.into()
+    CliFailure { kind: FailureKind::Environment, message, hint: Some(hint) }.into()
 }

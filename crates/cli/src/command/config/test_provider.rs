@@ -2,49 +2,52 @@
 
 use std::time::Duration;
 
-use engine::{Probe, ProviderError, RerankProbe, TextProbe};
+use engine::{EmbeddingProbe, ProviderError, RerankProbe, TextProbe};
 use serde_json::{Value, json};
 
-use crate::command::Session;
-use crate::failure::usage;
-use crate::models::{self, Role};
-use crate::output::{BAD, BOLD, DIM, GOOD, WARN};
+use crate::command::CommandSession;
+use crate::failure::usage_error;
+use crate::models::{self, ModelRole};
+use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, GOOD_STYLE, WARN_STYLE};
 
-/// What one live test came to.
-struct Tried {
-    role: Role,
+/// Result of one live test.
+struct ProviderTest {
+    role: ModelRole,
     provider: String,
-    found: Result<Found, ProviderError>,
+    found: Result<ProviderTestResult, ProviderError>,
 }
 
-enum Found {
-    Vectors(Probe),
+enum ProviderTestResult {
+    Vectors(EmbeddingProbe),
     Scores(RerankProbe),
     Text(TextProbe),
 }
 
-pub(super) async fn run(role: Option<Role>, session: &Session<'_>) -> anyhow::Result<u8> {
-    // Settings that contradict one another were passed over to get here.
-    models::plan(&session.settings)?;
+pub(super) async fn run(
+    role: Option<ModelRole>,
+    session: &CommandSession<'_>,
+) -> anyhow::Result<u8> {
+    // Conflicting settings were tolerated to get here; report them now.
+    models::plan_models(&session.settings)?;
     let mut tried = Vec::new();
-    for role in Role::ALL.into_iter().filter(|it| role.is_none_or(|role| role == *it)) {
+    for role in ModelRole::ALL.into_iter().filter(|it| role.is_none_or(|role| role == *it)) {
         tried.extend(try_out(role, session).await);
     }
     if let (Some(role), true) = (role, tried.is_empty()) {
         let setting = format!("{}.provider", role.slug());
-        return Err(usage(
-            format!("there is nothing to try: `{setting}` is `none`"),
+        return Err(usage_error(
+            format!("nothing to test: `{setting}` is `none`"),
             format!("waylore config set {setting} NAME"),
         ));
     }
-    let wants_ollama =
-        role.is_none_or(|it| it == Role::Embeddings) && session.engine.config.models.is_built_in();
+    let wants_ollama = role.is_none_or(|it| it == ModelRole::Embeddings)
+        && session.engine.config.models.is_built_in();
     let ollama = if wants_ollama { models::idle_ollama() } else { None };
     let out = session.output;
     if out.json {
         let providers: Vec<Value> = tried.iter().map(to_json).collect();
         out.data_json("providers", json!({ "providers": providers, "idle_ollama": ollama }));
-        return Ok(code(&tried));
+        return Ok(exit_code(&tried));
     }
     for it in &tried {
         render(it, session);
@@ -52,21 +55,21 @@ pub(super) async fn run(role: Option<Role>, session: &Session<'_>) -> anyhow::Re
     if let Some(version) = ollama {
         out.hint(&format!("Ollama {version} runs on this machine; `waylore config set embeddings.provider ollama` uses it"));
     }
-    Ok(code(&tried))
+    Ok(exit_code(&tried))
 }
 
-async fn try_out(role: Role, session: &Session<'_>) -> Option<Tried> {
+async fn try_out(role: ModelRole, session: &CommandSession<'_>) -> Option<ProviderTest> {
     let models = &session.engine.config.models;
     let found = match role {
-        Role::Embeddings => models.probe_embeddings().await.map(Found::Vectors),
-        Role::Rerank => models.probe_reranker().await?.map(Found::Scores),
-        Role::Text => models.probe_text().await?.map(Found::Text),
+        ModelRole::Embeddings => models.probe_embeddings().await.map(ProviderTestResult::Vectors),
+        ModelRole::Rerank => models.probe_reranker().await?.map(ProviderTestResult::Scores),
+        ModelRole::Text => models.probe_text().await?.map(ProviderTestResult::Text),
     };
     let provider = session.settings.get(&format!("{}.provider", role.slug())).to_owned();
-    Some(Tried { role, provider, found })
+    Some(ProviderTest { role, provider, found })
 }
 
-impl Found {
+impl ProviderTestResult {
     fn is_sane(&self) -> bool {
         match self {
             Self::Vectors(it) => it.is_sane(),
@@ -76,16 +79,16 @@ impl Found {
     }
 }
 
-fn code(tried: &[Tried]) -> u8 {
-    let worst = |it: &Tried| match &it.found {
+fn exit_code(tried: &[ProviderTest]) -> u8 {
+    let worst = |it: &ProviderTest| match &it.found {
         Err(_) => 3,
         Ok(found) => u8::from(!found.is_sane()),
     };
     tried.iter().map(worst).max().unwrap_or_default()
 }
 
-/// What a person can do beyond what the message says.
-fn way_out(tried: &Tried, error: &ProviderError) -> Option<String> {
+/// Further hints for a failed test.
+fn way_out(tried: &ProviderTest, error: &ProviderError) -> Option<String> {
     let role = tried.role.slug();
     match error {
         ProviderError::Unreachable { .. } if tried.provider == "ollama" => {
@@ -103,30 +106,30 @@ fn way_out(tried: &Tried, error: &ProviderError) -> Option<String> {
     }
 }
 
-fn to_json(tried: &Tried) -> Value {
+fn to_json(tried: &ProviderTest) -> Value {
     let mut res = json!({ "role": tried.role.slug(), "provider": tried.provider });
     let (works, more) = match &tried.found {
         Err(error) => (false, json!({ "error": error.to_string(), "hint": way_out(tried, error) })),
         Ok(found) => {
             let more = match found {
-                Found::Vectors(it) => json!({
+                ProviderTestResult::Vectors(it) => json!({
                     "model": it.id,
                     "dimensions": it.dims,
-                    "first_ms": millis(it.first),
-                    "latency_ms": millis(it.latency),
+                    "first_ms": to_millis(it.first),
+                    "latency_ms": to_millis(it.latency),
                     "related": f64::from(it.related) / 1000.0,
                     "unrelated": f64::from(it.unrelated) / 1000.0,
                 }),
-                Found::Scores(it) => json!({
+                ProviderTestResult::Scores(it) => json!({
                     "model": it.model,
-                    "latency_ms": millis(it.latency),
+                    "latency_ms": to_millis(it.latency),
                     "related": it.related,
                     "unrelated": it.unrelated,
                 }),
-                Found::Text(it) => json!({
+                ProviderTestResult::Text(it) => json!({
                     "model": it.model,
-                    "latency_ms": millis(it.latency),
-                    "said": it.said,
+                    "latency_ms": to_millis(it.latency),
+                    "answer": it.said,
                 }),
             };
             (found.is_sane(), more)
@@ -139,53 +142,60 @@ fn to_json(tried: &Tried) -> Value {
     res
 }
 
-fn render(tried: &Tried, session: &Session<'_>) {
+fn render(tried: &ProviderTest, session: &CommandSession<'_>) {
     let out = session.output;
     let (role, provider) = (tried.role.slug(), &tried.provider);
     let found = match &tried.found {
         Ok(found) => found,
         Err(error) => {
-            out.line(&format!("{BAD}fails   {BAD:#} {BOLD}{role}{BOLD:#} ({provider}): {error}"));
+            out.print_line(&format!("{BAD_STYLE}fails   {BAD_STYLE:#} {BOLD_STYLE}{role}{BOLD_STYLE:#} ({provider}): {error}"));
             if let Some(hint) = way_out(tried, error) {
-                out.line(&format!("         {DIM}→ {hint}{DIM:#}"));
+                out.print_line(&format!("         {DIM_STYLE}→ {hint}{DIM_STYLE:#}"));
             }
             return;
         }
     };
-    let (style, word) = if found.is_sane() { (GOOD, "works") } else { (WARN, "doubtful") };
+    let (style, word) =
+        if found.is_sane() { (GOOD_STYLE, "works") } else { (WARN_STYLE, "doubtful") };
     let about = match found {
-        Found::Vectors(it) => format!("{}, {} dimensions", it.id, it.dims),
-        Found::Scores(it) => it.model.clone(),
-        Found::Text(it) => it.model.clone(),
+        ProviderTestResult::Vectors(it) => format!("{}, {} dimensions", it.id, it.dims),
+        ProviderTestResult::Scores(it) => it.model.clone(),
+        ProviderTestResult::Text(it) => it.model.clone(),
     };
-    out.line(&format!("{style}{word:<8}{style:#} {BOLD}{role}{BOLD:#} ({provider}): {about}"));
+    out.print_line(&format!(
+        "{style}{word:<8}{style:#} {BOLD_STYLE}{role}{BOLD_STYLE:#} ({provider}): {about}"
+    ));
     let detail = match found {
-        Found::Vectors(it) => format!(
+        ProviderTestResult::Vectors(it) => format!(
             "{} ms for the first request, {} ms for a question",
-            millis(it.first),
-            millis(it.latency)
+            to_millis(it.first),
+            to_millis(it.latency)
         ),
-        Found::Scores(it) => format!("{} ms for two texts", millis(it.latency)),
-        Found::Text(it) => format!("{} ms; it said: {}", millis(it.latency), it.said),
+        ProviderTestResult::Scores(it) => format!("{} ms for two texts", to_millis(it.latency)),
+        ProviderTestResult::Text(it) => {
+            format!("{} ms; answer: {}", to_millis(it.latency), it.said)
+        }
     };
-    out.line(&format!("         {DIM}{detail}{DIM:#}"));
+    out.print_line(&format!("         {DIM_STYLE}{detail}{DIM_STYLE:#}"));
     let likeness = match found {
-        Found::Vectors(it) => Some((f64::from(it.related) / 1e3, f64::from(it.unrelated) / 1e3)),
-        Found::Scores(it) => Some((f64::from(it.related), f64::from(it.unrelated))),
-        Found::Text(_) => None,
+        ProviderTestResult::Vectors(it) => {
+            Some((f64::from(it.related) / 1e3, f64::from(it.unrelated) / 1e3))
+        }
+        ProviderTestResult::Scores(it) => Some((f64::from(it.related), f64::from(it.unrelated))),
+        ProviderTestResult::Text(_) => None,
     };
     if let Some((related, unrelated)) = likeness {
         let verdict = if found.is_sane() {
-            "it knows what belongs together"
+            "related texts are closer than unrelated ones"
         } else {
-            "it does not know what belongs together; choose another model"
+            "related texts are not closer than unrelated ones; choose another model"
         };
-        out.line(&format!(
-            "         {DIM}an answer is at {related:.2}, something else at {unrelated:.2}: {verdict}{DIM:#}"
+        out.print_line(&format!(
+            "         {DIM_STYLE}related {related:.2}, unrelated {unrelated:.2}: {verdict}{DIM_STYLE:#}"
         ));
     }
 }
 
-fn millis(time: Duration) -> u64 {
+fn to_millis(time: Duration) -> u64 {
     u64::try_from(time.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,54 +1,54 @@
-//! A person's settings and a project's, both connected: a host then runs two hooks at every event.
+//! Detects hosts connected both in the user's and in the project's settings, which then run two hooks
+//! per event.
 //!
-//! Whoever serves hears the second and says nothing to it, so that nothing counts or is told twice; it
-//! costs a process an event, and one of the two is enough.
+//! The second hook of an event is ignored, so nothing counts twice, but it costs a process per event.
 
 use std::path::Path;
 
 use engine::{HOSTS, Host};
 
-use super::{Scope, WhichHost, files, has_ours};
-use crate::Global;
+use super::{HostScope, WhichHost, has_ours, settings_files};
+use crate::GlobalArgs;
 use crate::environment::Environment;
 use crate::output::Output;
 
-/// Whether the other settings of a host call us as well, in the project at hand.
+/// True if the other settings of a host are connected as well, in the current project.
 pub(super) fn is_connected_elsewhere(
     which: &WhichHost,
-    global: &Global,
+    global: &GlobalArgs,
     environment: &Environment,
 ) -> bool {
     let start = environment.start(global.project.as_deref());
-    let Ok(place) = engine::locate(&start, environment.home.as_deref()) else { return false };
-    let other = (which.scope == Scope::User).then_some(place.root.as_path());
-    calls(which.host, other, environment)
+    let Ok(place) = engine::locate_project(&start, environment.home.as_deref()) else {
+        return false;
+    };
+    let other = (which.scope == HostScope::User).then_some(place.root.as_path());
+    is_connected(which.host, other, environment)
 }
 
 pub(super) fn say_twice(which: &WhichHost, output: &Output) {
     let name = which.host.name;
     let (other, leave) = match which.scope {
-        Scope::User => ("this project's", format!("{name} --scope project")),
-        Scope::Project => ("your own", name.to_owned()),
+        HostScope::User => ("this project's", format!("{name} --scope project")),
+        HostScope::Project => ("your own", name.to_owned()),
     };
-    output.warn(&format!("{other} settings call waylore, too: here it runs twice at every event"));
-    output.hint(&format!(
-        "what is told or learned counts once; `waylore disconnect {leave}` ends it"
-    ));
+    output.warn(&format!("{other} settings are connected too: two processes run at every event"));
+    output.hint(&format!("events count once; `waylore disconnect {leave}` removes one"));
 }
 
-/// The hosts that call us from both settings in a project.
+/// Hosts connected in both settings of a project.
 pub(in crate::command) fn called_twice(
     root: &Path,
     environment: &Environment,
 ) -> Vec<&'static str> {
-    let both =
-        |it: &'static Host| calls(it, None, environment) && calls(it, Some(root), environment);
+    let both = |it: &'static Host| {
+        is_connected(it, None, environment) && is_connected(it, Some(root), environment)
+    };
     HOSTS.iter().filter(|it| both(it)).map(|it| it.name).collect()
 }
 
-/// Whether hooks of ours stand in a person's settings, or those of a project. A server that is listed
-/// twice is started once.
-fn calls(host: &'static Host, project: Option<&Path>, environment: &Environment) -> bool {
-    let Ok(files) = files(host, project, environment) else { return false };
-    host.speech.is_some() && files.first().is_some_and(has_ours)
+/// True if the settings contain our hooks. An MCP server listed twice is started once.
+fn is_connected(host: &'static Host, project: Option<&Path>, environment: &Environment) -> bool {
+    let Ok(files) = settings_files(host, project, environment) else { return false };
+    host.hook_protocol.is_some() && files.first().is_some_and(has_ours)
 }

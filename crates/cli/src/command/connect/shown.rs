@@ -1,47 +1,47 @@
-//! How changes to settings are shown: whole where somebody is asked, in brief where somebody agreed before.
+//! Display of settings changes: a full diff before asking, a summary if the user agreed before.
 
 use engine::HostChange;
 
-use crate::output::{DIM, GOOD, Output, count};
+use crate::output::{DIM_STYLE, GOOD_STYLE, Output, format_count};
 
-/// A line that comes or goes.
-struct Line {
+/// An added or removed line.
+struct DiffLine {
     is_new: bool,
     text: String,
 }
 
-/// What changes, line by line.
-pub(super) fn whole(plans: &[HostChange], output: &Output) {
+/// Prints the changes line by line.
+pub(super) fn print_full_diff(plans: &[HostChange], output: &Output) {
     for plan in plans.iter().filter(|it| !it.is_empty()) {
         output.say(&format!("in `{}`:", plan.path.display()));
-        for Line { is_new, text } in differences(plan) {
+        for DiffLine { is_new, text } in diff_lines(plan) {
             output.say(&if is_new {
-                format!("{GOOD}+ {text}{GOOD:#}")
+                format!("{GOOD_STYLE}+ {text}{GOOD_STYLE:#}")
             } else {
-                format!("{DIM}- {text}{DIM:#}")
+                format!("{DIM_STYLE}- {text}{DIM_STYLE:#}")
             });
         }
     }
 }
 
-/// How much changes in which file.
-pub(super) fn brief(plans: &[HostChange], output: &Output) {
+/// Prints the number of changed lines by file.
+pub(super) fn print_summary(plans: &[HostChange], output: &Output) {
     for plan in plans.iter().filter(|it| !it.is_empty()) {
-        let lines = differences(plan);
+        let lines = diff_lines(plan);
         let n_new = lines.iter().filter(|it| it.is_new).count();
-        let (more, fewer) = (count(n_new, "line", "lines"), lines.len() - n_new);
+        let (more, fewer) = (format_count(n_new, "line", "lines"), lines.len() - n_new);
         let gone = if fewer > 0 { format!(", {fewer} gone") } else { String::new() };
         output.say(&format!("agents: {more} more in `{}`{gone}", plan.path.display()));
     }
 }
 
-/// The lines that go and come. Ours stand together, so that what is common before and behind tells all.
-fn differences(plan: &HostChange) -> Vec<Line> {
+/// Removed and added lines. Our entries are contiguous, so common prefix and suffix are enough.
+fn diff_lines(plan: &HostChange) -> Vec<DiffLine> {
     let lines = |it: &Option<String>| -> Vec<String> {
         it.as_deref().unwrap_or_default().lines().map(str::to_owned).collect()
     };
     let (before, after) = (lines(&plan.before), lines(&plan.after));
-    let line = |is_new: bool, text: &String| Line { is_new, text: text.clone() };
+    let line = |is_new: bool, text: &String| DiffLine { is_new, text: text.clone() };
     let mut res = Vec::new();
     let (mut b, mut a) = (0, 0);
     while b < before.len() || a < after.len() {

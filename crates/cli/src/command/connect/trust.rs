@@ -1,6 +1,6 @@
-//! Hosts that run no hook that its owner does not trust: asking which there are, and writing the trust down.
+//! Hosts that run only trusted hooks: lists the hooks and records the trust of the user.
 //!
-//! Trust is the owner's alone to give: `--yes` to a change of settings is none.
+//! Only the user can grant trust: `--yes` to a change of settings does not.
 
 use std::io::{BufRead, BufReader, Write};
 use std::path::Path;
@@ -8,27 +8,27 @@ use std::process::{Child, Command, Stdio};
 use std::sync::mpsc;
 use std::time::Duration;
 
-use engine::{Host, OurHook, Trust, change_host, trust_plan};
+use engine::{HookTrust, Host, InstalledHook, SettingsScope, apply_host_change, plan_trust};
 
 use super::shown;
-use crate::command::shared::agreed;
+use crate::command::shared::ask_yes_no;
 use crate::environment::{self, Environment};
 use crate::output::Output;
 
-/// How long a host may take to say which hooks it has.
-const PATIENCE: Duration = Duration::from_secs(30);
+/// Time that a host has to list its hooks.
+const HOST_TIMEOUT: Duration = Duration::from_secs(30);
 
-/// Whether a host will run our hooks; `None` for one that runs what it finds, or does not say.
+/// True if a host will run our hooks; `None` for a host without trust, or if it does not answer.
 pub(super) fn see_to(
     host: &Host,
     is_given: bool,
     environment: &Environment,
     output: &Output,
 ) -> anyhow::Result<Option<bool>> {
-    let folder = host.folder(environment.home.as_deref(), environment::folder);
-    let (Some(trust), Some((_, folder))) = (&host.trust, folder) else { return Ok(None) };
-    let by_hand = trust.by_hand;
-    let hooks = match listed(trust, &environment.cwd) {
+    let folder = host.settings_folder(environment.home.as_deref(), environment::folder_variable);
+    let (Some(trust), Some((_, folder))) = (&host.hook_trust, folder) else { return Ok(None) };
+    let by_hand = trust.manual_hint;
+    let hooks = match list_hooks(trust, &environment.cwd) {
         Ok(hooks) if !hooks.is_empty() => hooks,
         Ok(_) => {
             output.hint(&format!("{} does not see the hooks; {by_hand}", host.title));
@@ -36,8 +36,7 @@ pub(super) fn see_to(
         }
         Err(why) => {
             let title = host.title;
-            output
-                .hint(&format!("whether {title} trusts the hooks is not known: {why}; {by_hand}"));
+            output.hint(&format!("cannot tell whether {title} trusts the hooks: {why}; {by_hand}"));
             return Ok(None);
         }
     };
@@ -45,46 +44,50 @@ pub(super) fn see_to(
         return Ok(Some(true));
     }
     let path = folder.join(trust.file);
-    let plan = trust_plan(trust, &path, &hooks)?;
+    let plan = plan_trust(trust, &path, &hooks)?;
     output.say(&format!("{} runs only hooks that you trust; this would trust ours:", host.title));
-    shown::whole(std::slice::from_ref(&plan), output);
-    if !agreed(is_given, "Trust these hooks?")? {
+    shown::print_full_diff(std::slice::from_ref(&plan), output);
+    if !ask_yes_no(is_given, "Trust these hooks?")? {
         output
-            .hint(&format!("`waylore connect {} --trust` says so later; or {by_hand}", host.name));
+            .hint(&format!("`waylore connect {} --trust` does it later; or {by_hand}", host.name));
         return Ok(Some(false));
     }
-    let file = host.files_of(false).find(|it| it.is_in_folder(trust.file));
-    let kept = file.map(|it| environment.data.join("connected").join(it.kept));
-    change_host(&plan, kept.as_deref())?;
+    let file = host.files_in(SettingsScope::User).find(|it| it.is_in_folder(trust.file));
+    let kept = file.map(|it| environment.data.join("connected").join(it.backup_name));
+    apply_host_change(&plan, kept.as_deref())?;
     Ok(Some(true))
 }
 
-/// Our hooks, as the host itself sees them.
-fn listed(trust: &Trust, folder: &Path) -> Result<Vec<OurHook>, String> {
-    let (name, args) = trust.program.split_first().ok_or("nobody can be asked")?;
+/// Our hooks as listed by the host.
+fn list_hooks(trust: &HookTrust, folder: &Path) -> Result<Vec<InstalledHook>, String> {
+    let (name, args) = trust.program.split_first().ok_or("there is no terminal to ask on")?;
     let mut command = Command::new(name);
     command.args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().map_err(|it| format!("`{name}` cannot be run: {it}"))?;
-    let res = ask(trust, &mut child, folder);
-    // It has said what it had to say, or never will.
+    let res = request_trust(trust, &mut child, folder);
+    // The host answered, or never will.
     let _ = child.kill();
     let _ = child.wait();
     res
 }
 
-fn ask(trust: &Trust, child: &mut Child, folder: &Path) -> Result<Vec<OurHook>, String> {
+fn request_trust(
+    trust: &HookTrust,
+    child: &mut Child,
+    folder: &Path,
+) -> Result<Vec<InstalledHook>, String> {
     let silent = || format!("`{}` does not answer", trust.program.join(" "));
     let stdout = child.stdout.take().ok_or_else(silent)?;
     let (answer, answered) = mpsc::channel();
-    let heard = trust.heard;
+    let heard = trust.parse_hook_list;
     std::thread::spawn(move || {
         let lines = BufReader::new(stdout).lines().map_while(Result::ok);
-        // Nobody waits any more when sending fails, and that is fine.
+        // Fails only after the timeout, when the answer is no longer wanted.
         let _ = lines.filter_map(|it| heard(&it)).try_for_each(|it| answer.send(it));
     });
     let stdin = child.stdin.as_mut().ok_or_else(silent)?;
-    for line in (trust.asked)(&folder.to_string_lossy()) {
+    for line in (trust.list_requests)(&folder.to_string_lossy()) {
         writeln!(stdin, "{line}").map_err(|_| silent())?;
     }
-    answered.recv_timeout(PATIENCE).map_err(|_| silent())
+    answered.recv_timeout(HOST_TIMEOUT).map_err(|_| silent())
 }

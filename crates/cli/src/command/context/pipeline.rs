@@ -1,64 +1,63 @@
-//! `waylore context plan`, `qa`, `recovery` and `spec`: what the stages of a pipeline are told.
+//! `waylore context plan`, `qa`, `recovery` and `spec`: contexts of pipeline stages.
 
 use std::io::Read;
 use std::path::PathBuf;
 
-use engine::{Context, Occasion, Pipeline};
+use engine::{ContextBlock, ContextRequest, PipelineContext};
 
 use super::PackingArgs;
-use crate::command::Session;
-use crate::failure::usage;
+use crate::command::CommandSession;
+use crate::failure::usage_error;
 
-/// Print what should be known before a plan is made
+/// Print the context for planning
 ///
-/// Recipes, dead ends as constraints, how long such work took, what changes along, recent outcomes.
+/// Recipes, dead ends as constraints, effort of similar work, files that change together, recent outcomes.
 #[derive(clap::Args, Debug)]
 pub(super) struct PlanArgs {
     #[command(flatten)]
     pub(super) about: AboutArgs,
 }
 
-/// Print what should be verified before work is called done
+/// Print the context for testing and review
 ///
-/// Errors that came before, requirements, and what was seen in the user interface.
+/// Earlier errors, requirements, and observations of the user interface.
 #[derive(clap::Args, Debug)]
 pub(super) struct QaArgs {
     #[command(flatten)]
     pub(super) about: AboutArgs,
 }
 
-/// Print what should be known before a second attempt
+/// Print the context for a retry
 ///
-/// Where the work stands, what failed, what was tried within the last two hours, and what ended such
-/// errors before.
+/// Unfinished work, failed attempts, dead ends of the last two hours, and fixes of similar errors.
 #[derive(clap::Args, Debug)]
 pub(super) struct RecoveryArgs {
     #[command(flatten)]
     pub(super) about: AboutArgs,
-    /// What said that the work failed; `-` reads it from standard input
+    /// Report of the failure; `-` reads it from standard input
     #[arg(long, value_name = "TEXT")]
     report: Option<String>,
 }
 
-/// Print what should be known before it is written down what is wanted
+/// Print the context for a specification
 ///
-/// Preferences, decisions, patterns, and what the modules are for.
+/// Preferences, decisions, patterns, and insights about the modules.
 #[derive(clap::Args, Debug)]
 pub(super) struct SpecArgs {
     #[command(flatten)]
     pub(super) about: AboutArgs,
 }
 
-/// What the work is about.
+/// Options shared by all stages.
 #[derive(clap::Args, Debug)]
 pub(super) struct AboutArgs {
-    /// What is about to be done
+    /// The task
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// A module it concerns; may be given again
+    /// Module of the task; repeatable
     #[arg(short, long, value_name = "NAME")]
     module: Vec<String>,
-    /// A file it concerns; may be given again
+    /// File of the task; repeatable
     #[arg(short, long, value_name = "PATH")]
     file: Vec<PathBuf>,
     #[command(flatten)]
@@ -66,13 +65,13 @@ pub(super) struct AboutArgs {
 }
 
 impl RecoveryArgs {
-    /// The report, as it was given.
-    pub(super) fn report(&self) -> anyhow::Result<String> {
+    /// The report, from the argument or standard input.
+    pub(super) fn read_report(&self) -> anyhow::Result<String> {
         match self.report.as_deref() {
             Some("-") => {
                 let mut res = String::new();
-                std::io::stdin().take(LONGEST).read_to_string(&mut res).map_err(|it| {
-                    usage(format!("the report cannot be read: {it}"), "give it as text")
+                std::io::stdin().take(MAX_REPORT_BYTES).read_to_string(&mut res).map_err(|it| {
+                    usage_error(format!("the report cannot be read: {it}"), "give it as text")
                 })?;
                 Ok(res)
             }
@@ -82,23 +81,26 @@ impl RecoveryArgs {
 }
 
 /// The longest report that is read.
-const LONGEST: u64 = 1 << 20;
+const MAX_REPORT_BYTES: u64 = 1 << 20;
 
 impl AboutArgs {
-    pub(super) async fn context(
+    pub(super) async fn pipeline_context(
         &self,
-        pipeline: Pipeline,
+        pipeline: PipelineContext,
         report: String,
-        session: &Session<'_>,
-    ) -> anyhow::Result<(Context, &PackingArgs)> {
+        session: &CommandSession<'_>,
+    ) -> anyhow::Result<(ContextBlock, &PackingArgs)> {
         let usual = pipeline.row().phase;
-        let occasion = Occasion {
+        let occasion = ContextRequest {
             task: self.task.clone().unwrap_or_default(),
             modules: self.module.clone(),
             pipeline: Some(pipeline),
-            report,
-            ..self.packing.occasion(&self.file, usual, session)?
+            failure_report: report,
+            ..self.packing.context_request(&self.file, usual, session)?
         };
-        Ok((session.engine.context_pipeline(&occasion).await?, &self.packing))
+        let notice = super::embed_before(&occasion, session).await;
+        let mut context = session.engine.injector().pipeline_context(&occasion).await?;
+        context.notices.extend(notice);
+        Ok((context, &self.packing))
     }
 }

@@ -1,89 +1,90 @@
-//! `waylore context step`: what would be said between two steps.
+//! `waylore context step`: the note between two steps.
 
 use std::path::PathBuf;
 
-use engine::StepAsked;
+use engine::StepRequest;
 use model::{Timestamp, TrustLevel};
 
-use crate::command::Session;
-use crate::output::{DIM, visible};
+use crate::command::CommandSession;
+use crate::output::{DIM_STYLE, escape_controls};
+use crate::wire::JsonDetail;
 use crate::wire::context::step_json;
 
-/// Print what an agent would be told between two steps
+/// Print the note injected between two steps
 ///
-/// At most one note: about a file just touched, something just recorded, something searched for that is
-/// known, or the next step of a recipe. Nothing is noted as shown.
+/// At most one note: about a touched file, a recorded note, a known answer to a search, or the next step of a recipe. It
+/// is not recorded as shown.
 #[derive(clap::Args, Debug)]
 pub(super) struct StepArgs {
-    /// A file this step touched; may be given again
+    /// File touched in this step; repeatable
     #[arg(short, long, value_name = "PATH")]
     file: Vec<PathBuf>,
-    /// A file touched in an earlier step; may be given again
+    /// File touched in an earlier step; repeatable
     #[arg(long, value_name = "PATH")]
     touched: Vec<PathBuf>,
-    /// Something this step searched for; may be given again
+    /// Search of this step; repeatable
     #[arg(long, value_name = "TEXT")]
     search: Vec<String>,
-    /// What the session is about
+    /// Task of the session
     #[arg(long, value_name = "TEXT")]
     task: Option<String>,
-    /// The step, counted from 1
+    /// Number of the step, counted from 1
     #[arg(long, value_name = "N", default_value_t = 5)]
     step: u32,
-    /// The host's name for the session: what it was shown is not said again
+    /// Session id of the host; notes it has already seen are left out
     #[arg(long, value_name = "NAME", default_value = "")]
     session: String,
-    /// The trust level; the project's when not given
+    /// Trust level [default: that of the project]
     #[arg(long, value_name = "LEVEL")]
     level: Option<String>,
-    /// Notes recorded in the last so many seconds count as recorded in this step
+    /// Age in seconds up to which notes count as recorded in this step
     #[arg(long, value_name = "SECONDS", default_value_t = 60)]
     recent: u32,
-    /// Show what was left out, and why
+    /// Show withheld notes with their reasons
     #[arg(long)]
     explain: bool,
 }
 
-pub(super) async fn run(args: &StepArgs, session: &Session<'_>) -> anyhow::Result<u8> {
+pub(super) async fn run(args: &StepArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let (engine, out) = (&session.engine, session.output);
     let level = args.level.as_deref().unwrap_or(session.settings.get("trust.level"));
     let paths = |given: &[PathBuf]| -> Result<Vec<_>, engine::Error> {
-        given.iter().map(|it| engine.path(it, &session.base)).collect()
+        given.iter().map(|it| engine.project_path(it, &session.base)).collect()
     };
     let files = paths(&args.file)?;
     let mut touched = paths(&args.touched)?;
     touched.extend(files.iter().cloned());
-    let asked = StepAsked {
+    let asked = StepRequest {
         session: args.session.clone(),
-        number: args.step,
-        level: TrustLevel::parse(level).map_err(engine::Error::from)?,
+        step_number: args.step,
+        trust_level: TrustLevel::parse(level).map_err(engine::Error::from)?,
         task: args.task.clone().unwrap_or_default(),
-        files,
-        touched,
+        step_files: files,
+        session_files: touched,
         searches: args.search.clone(),
-        since: Timestamp(session.environment.now.0 - i64::from(args.recent) * 1_000),
+        notes_since: Timestamp(session.environment.now.0 - i64::from(args.recent) * 1_000),
     };
-    let context = engine.context_step(&asked).await?;
+    let context = engine.injector().step_context(&asked).await?;
     let code = u8::from(context.text.is_empty());
     if out.json {
-        out.data_json("step", step_json(&context, args.explain));
+        out.data_json("step", step_json(&context, JsonDetail::from_explain_flag(args.explain)));
         return Ok(code);
     }
     if !context.text.is_empty() {
-        out.line(context.text.trim_end());
+        out.print_line(context.text.trim_end());
     }
     if args.explain {
-        out.say(&match context.ground {
-            Some(ground) => format!("{} tokens: {}", context.used, ground.reading()),
-            None => format!("nothing worth saying, {} tokens said before", context.spent),
+        out.say(&match context.reason {
+            Some(ground) => format!("{} tokens: {}", context.used_tokens, ground.description()),
+            None => format!("nothing relevant, {} tokens injected before", context.spent_tokens),
         });
-        for (offer, why) in &context.left_out {
-            let text = visible(&offer.line);
-            out.say(&format!("{DIM}{text}  {}{DIM:#}", why.reading()));
+        for (offer, why) in &context.withheld {
+            let text = escape_controls(&offer.line);
+            out.say(&format!("{DIM_STYLE}{text}  {}{DIM_STYLE:#}", why.description()));
         }
     } else if context.text.is_empty() {
-        out.say("nothing worth saying");
-        if !context.left_out.is_empty() {
+        out.say("nothing relevant");
+        if !context.withheld.is_empty() {
             out.hint("--explain shows what was left out, and why");
         }
     }

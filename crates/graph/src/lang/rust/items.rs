@@ -1,162 +1,272 @@
-//! Items of Rust: types, traits, implementations, constants.
+//! Rust: modules, types, traits, implementations and constants.
 
 use tree_sitter::{Node, TreeCursor};
 
-use super::super::walk::{Steps, children};
-use super::{F, K, Rust};
-use crate::facts::{DefKind, Flags, Term};
-use crate::sketch::{Bound, ScopeKind, Sketch};
+use super::functions::bind_type_parameters;
+use super::imports::{ImportVisibility, add_import};
+use super::terms::type_name;
+use super::{Field, NodeKind, RustWalker, SelfType, take_item_flags};
+use crate::facts::{DefFlags, DefId, DefKind, ImportKind, Term};
+use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
+use crate::lang::syntax_walker::named_children;
+use crate::lang::term_shape::{field_type, type_term};
 
-impl Rust<'_, '_> {
-    /// Defines an item with a name and walks into it with `open`.
-    fn item(&mut self, node: Node<'_>, kind: DefKind) -> Option<u32> {
-        let name = self.w.field(node, F::Name)?;
-        let word = self.w.s.word_of(name);
-        let flags = self.flags(node);
-        let def = self.w.s.define(kind, word, name, node, flags);
-        self.w.s.bind(word, Bound::Def(def));
-        self.w.s.set_body(def, self.w.field(node, F::Body));
-        Some(def)
-    }
+/// Defines a named item and binds its name.
+fn define_item(walker: &mut RustWalker<'_, '_>, node: Node<'_>, kind: DefKind) -> Option<DefId> {
+    let name_node = walker.field(node, Field::Name)?;
+    let name = walker.builder.intern_node(name_node);
+    let flags = take_item_flags(walker, node);
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    walker.builder.bind_name(name, NameBinding::Def(def));
+    walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
+    Some(def)
+}
 
-    pub(super) fn structure(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(def) = self.item(node, DefKind::Class) else { return self.inside(cursor) };
-        self.w.s.open(def);
-        self.w.s.enter(ScopeKind::Block);
-        let generics = self.generics(node);
-        self.w.s.def(def).generics = generics;
-        self.fields(node);
-        self.inside(cursor);
-        self.w.s.leave();
-        self.w.s.close();
+/// `macro_rules! name { … }`. Its body is not read: it is no code yet.
+pub(super) fn define_macro(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    if let Some(name_node) = walker.field(node, Field::Name) {
+        let name = walker.builder.intern_node(name_node);
+        let flags = DefFlags::STATIC;
+        let def = walker.builder.add_definition(DefKind::Function, name, name_node, node, flags);
+        walker.builder.bind_name(name, NameBinding::Def(def));
     }
+}
 
-    fn fields(&mut self, node: Node<'_>) {
-        let Some(body) = self.w.field(node, F::Body) else { return };
-        let grammar = self.w.grammar;
-        if self.w.kind(body) == K::OrderedFields {
-            let types = children(body)
-                .filter(|it| !matches!(grammar.kind(*it), K::Visibility | K::Attribute));
-            for (i, of) in types.enumerate() {
-                let word = self.w.s.word(&i.to_string());
-                let declared = self.type_term(of);
-                let def = self.w.s.define(DefKind::Field, word, of, of, Flags::default());
-                self.w.s.def(def).declared = Some(declared).filter(|it| *it != Sketch::UNKNOWN);
-            }
-            return;
-        }
-        for it in children(body).filter(|it| grammar.kind(*it) == K::FieldDeclaration) {
-            let (Some(name), Some(of)) = (self.w.field(it, F::Name), self.w.field(it, F::Type))
-            else {
-                continue;
-            };
-            let word = self.w.s.word_of(name);
-            let declared = self.type_term(of);
-            let def = self.w.s.define(DefKind::Field, word, name, it, Flags::default());
-            self.w.s.def(def).declared = Some(declared).filter(|it| *it != Sketch::UNKNOWN);
-        }
+pub(super) fn visit_module(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(name_node) = walker.field(node, Field::Name) else { return };
+    let module_file = walker.state.module_file.take();
+    if walker.field(node, Field::Body).is_none() {
+        return declare_module_file(walker, node, name_node, module_file);
     }
+    let name = walker.builder.intern_node(name_node);
+    let flags = take_item_flags(walker, node);
+    let def = walker.builder.add_definition(DefKind::Module, name, name_node, node, flags);
+    walker.builder.bind_name(name, NameBinding::Def(def));
+    walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
+    walker.builder.open_definition(def);
+    // Unlike a block, a module does not see the names around it.
+    walker.builder.scopes.enter(ScopeKind::Module(def));
+    walker.state.inline_modules.push(walker.builder.text(name_node).to_owned());
+    walker.visit_children(cursor);
+    walker.state.inline_modules.pop();
+    walker.builder.scopes.leave();
+    walker.builder.close_definition();
+}
 
-    pub(super) fn enumeration(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(def) = self.item(node, DefKind::Enum) else { return self.inside(cursor) };
-        self.w.s.open(def);
-        self.w.s.enter(ScopeKind::Block);
-        let generics = self.generics(node);
-        self.w.s.def(def).generics = generics;
-        let grammar = self.w.grammar;
-        let variants = self.w.field(node, F::Body).into_iter().flat_map(children);
-        for it in variants.filter(|it| grammar.kind(*it) == K::Variant) {
-            let Some(name) = self.w.field(it, F::Name) else { continue };
-            let word = self.w.s.word_of(name);
-            let field = self.w.s.define(DefKind::Field, word, name, it, Flags::STATIC);
-            // A variant is a value of its enum, or a function to one.
-            let value = self.w.s.term(Term::This(def));
-            let value = if self.w.field(it, F::Body).is_some() {
-                self.w.s.term(Term::Function(value))
-            } else {
-                value
-            };
-            self.w.s.def(field).declared = Some(value);
-        }
-        self.inside(cursor);
-        self.w.s.leave();
-        self.w.s.close();
-    }
+/// `mod name;` imports a child module that is a file of its own.
+fn declare_module_file(
+    walker: &mut RustWalker<'_, '_>,
+    node: Node<'_>,
+    name_node: Node<'_>,
+    module_file: Option<&str>,
+) {
+    let name = walker.text(name_node);
+    let module = if let Some(path) = module_file {
+        format!("path:{path}")
+    } else {
+        // The file of a module inside inline modules is in folders with their names.
+        let names = walker.state.inline_modules.iter().map(String::as_str).chain([name]);
+        format!("mod:{}", names.collect::<Vec<_>>().join("/"))
+    };
+    // The attributes before the declaration are used up like those of an item.
+    take_item_flags(walker, node);
+    let visibility = ImportVisibility::of_item(walker, node);
+    add_import(walker, ImportKind::Child, (&module, name), name, visibility, node);
+}
 
-    pub(super) fn interface(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(def) = self.item(node, DefKind::Interface) else { return self.inside(cursor) };
-        for it in self.w.field(node, F::Bounds).into_iter().flat_map(children) {
-            let term = self.type_name(it);
-            self.w.s.add_base(def, term, false);
-        }
-        let (of, value) = (self.w.s.term(Term::Def(def)), self.w.s.term(Term::This(def)));
-        self.owners.push((of, value));
-        self.w.s.open(def);
-        self.w.s.enter(ScopeKind::Block);
-        self.generics(node);
-        self.inside(cursor);
-        self.w.s.leave();
-        self.w.s.close();
-        self.owners.pop();
-    }
+pub(super) fn visit_struct(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(def) = define_item(walker, node, DefKind::Class) else {
+        return walker.visit_children(cursor);
+    };
+    walker.builder.open_definition(def);
+    walker.builder.scopes.enter(ScopeKind::Block);
+    let type_params = bind_type_parameters(walker, node);
+    walker.builder.def_mut(def).type_params = type_params;
+    define_fields(walker, node);
+    walker.visit_children(cursor);
+    walker.builder.scopes.leave();
+    walker.builder.close_definition();
+}
 
-    pub(super) fn implementation(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        self.is_test = false;
-        let Some(of) = self.w.field(node, F::Type) else { return self.inside(cursor) };
-        self.w.s.enter(ScopeKind::Block);
-        self.generics(node);
-        let owner = self.type_name(of);
-        let owner = match self.w.s.get(owner) {
-            Term::Args(list) => self.w.s.lists[list.start as usize],
-            _ => owner,
-        };
-        if let Some(of) = self.w.field(node, F::Trait)
-            && let Some(name) = self.w.s.last_word(owner)
-        {
-            let of = self.type_name(of);
-            self.implemented.push((name, of));
+fn define_fields(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    let Some(body) = walker.field(node, Field::Body) else { return };
+    if walker.kind(body) == NodeKind::OrderedFields {
+        let grammar = walker.grammar;
+        let types = named_children(body)
+            .filter(|it| !matches!(grammar.kind(*it), NodeKind::Visibility | NodeKind::Attribute));
+        // The fields of a tuple struct are named by their positions.
+        for (i, type_node) in types.enumerate() {
+            add_field(walker, &i.to_string(), type_node, type_node, type_node);
         }
-        let value = self.w.s.object(owner);
-        self.owners.push((owner, value));
-        self.inside(cursor);
-        self.owners.pop();
-        self.w.s.leave();
+        return;
     }
+    for field in walker.children_of_kind(body, NodeKind::FieldDeclaration) {
+        let name_node = walker.field(field, Field::Name);
+        let type_node = walker.field(field, Field::Type);
+        if let (Some(name_node), Some(type_node)) = (name_node, type_node) {
+            let name = walker.text(name_node);
+            add_field(walker, name, name_node, field, type_node);
+        }
+    }
+}
 
-    pub(super) fn alias(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        // The types of an `impl` are not names of the module.
-        if !self.owners.is_empty() && self.w.s.class().is_none() {
-            return self.inside(cursor);
-        }
-        let declared = self.w.field(node, F::Type).map(|it| self.type_term(it));
-        let Some(def) = self.item(node, DefKind::TypeAlias) else { return self.inside(cursor) };
-        self.w.s.def(def).declared = declared.filter(|it| *it != Sketch::UNKNOWN);
-        self.w.s.open(def);
-        self.inside(cursor);
-        self.w.s.close();
-    }
+fn add_field(
+    walker: &mut RustWalker<'_, '_>,
+    name: &str,
+    name_node: Node<'_>,
+    node: Node<'_>,
+    type_node: Node<'_>,
+) {
+    let name = walker.builder.intern(name);
+    let declared = type_term(walker, type_node);
+    let flags = DefFlags::default();
+    let def = walker.builder.add_definition(DefKind::Field, name, name_node, node, flags);
+    walker.builder.def_mut(def).declared_type = known_term(Some(declared));
+}
 
-    pub(super) fn constant(&mut self, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
-        let Some(name) = self.w.field(node, F::Name) else { return self.inside(cursor) };
-        let declared = self.w.field(node, F::Type).map(|it| self.type_term(it));
-        let word = self.w.s.word_of(name);
-        if self.w.s.is_inside_function() {
-            self.w.s.bind_local(word, declared, None);
-            return self.inside(cursor);
+pub(super) fn visit_enum(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(def) = define_item(walker, node, DefKind::Enum) else {
+        return walker.visit_children(cursor);
+    };
+    walker.builder.open_definition(def);
+    walker.builder.scopes.enter(ScopeKind::Block);
+    let type_params = bind_type_parameters(walker, node);
+    walker.builder.def_mut(def).type_params = type_params;
+    for variant in walker.field_children(node, Field::Body) {
+        if walker.kind(variant) == NodeKind::Variant {
+            define_variant(walker, variant, def);
         }
-        let flags = self.flags(node);
-        let owner = self.owners.last().map(|it| it.0);
-        let kind = if owner.is_some() { DefKind::Field } else { DefKind::Variable };
-        let def = self.w.s.define(kind, word, name, node, flags);
-        let class = self.w.s.class();
-        let it = self.w.s.def(def);
-        it.declared = declared.filter(|it| *it != Sketch::UNKNOWN);
-        it.owner = owner.filter(|_| class.is_none());
-        if owner.is_none() {
-            self.w.s.bind(word, Bound::Def(def));
-        }
-        self.w.s.open(def);
-        self.inside(cursor);
-        self.w.s.close();
     }
+    walker.visit_children(cursor);
+    walker.builder.scopes.leave();
+    walker.builder.close_definition();
+}
+
+/// Defines a variant: a value of its enum, or a function that returns one.
+fn define_variant(walker: &mut RustWalker<'_, '_>, variant: Node<'_>, enum_def: DefId) {
+    let Some(name_node) = walker.field(variant, Field::Name) else { return };
+    let name = walker.builder.intern_node(name_node);
+    let flags = DefFlags::STATIC;
+    let def = walker.builder.add_definition(DefKind::Field, name, name_node, variant, flags);
+    let mut declared = walker.builder.terms.add(Term::This(enum_def));
+    if walker.field(variant, Field::Body).is_some() {
+        declared = walker.builder.terms.add(Term::Function(declared));
+    }
+    walker.builder.def_mut(def).declared_type = Some(declared);
+}
+
+pub(super) fn visit_trait(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(def) = define_item(walker, node, DefKind::Interface) else {
+        return walker.visit_children(cursor);
+    };
+    // `trait A: B + C`
+    for bound in walker.field_children(node, Field::Bounds) {
+        let base = type_name(walker, bound);
+        walker.builder.add_base(def, base, BaseRelation::Extends);
+    }
+    let type_name = walker.builder.terms.add(Term::Def(def));
+    let object = walker.builder.terms.add(Term::This(def));
+    walker.state.self_types.push(SelfType { type_name, object });
+    walker.builder.open_definition(def);
+    walker.builder.scopes.enter(ScopeKind::Block);
+    bind_type_parameters(walker, node);
+    walker.visit_children(cursor);
+    walker.builder.scopes.leave();
+    walker.builder.close_definition();
+    walker.state.self_types.pop();
+}
+
+pub(super) fn visit_impl(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    walker.state.is_test_item = false;
+    let Some(type_node) = walker.field(node, Field::Type) else {
+        return walker.visit_children(cursor);
+    };
+    walker.builder.scopes.enter(ScopeKind::Block);
+    bind_type_parameters(walker, node);
+    let owner = type_name(walker, type_node);
+    let owner = walker.builder.terms.generic_head(owner);
+    if let Some(trait_node) = walker.field(node, Field::Trait)
+        && let Some(name) = walker.builder.terms.simple_name(owner)
+    {
+        let trait_term = type_name(walker, trait_node);
+        walker.state.trait_impls.push((name, trait_term));
+    }
+    let object = walker.builder.terms.instance_of(owner);
+    walker.state.self_types.push(SelfType { type_name: owner, object });
+    walker.visit_children(cursor);
+    walker.state.self_types.pop();
+    walker.builder.scopes.leave();
+}
+
+pub(super) fn visit_type_alias(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    // The associated types of an `impl` are not names of the module.
+    let is_in_impl =
+        !walker.state.self_types.is_empty() && walker.builder.enclosing_type().is_none();
+    if is_in_impl {
+        return walker.visit_children(cursor);
+    }
+    let declared = field_type(walker, node, Field::Type);
+    let Some(def) = define_item(walker, node, DefKind::TypeAlias) else {
+        return walker.visit_children(cursor);
+    };
+    walker.builder.def_mut(def).declared_type = known_term(declared);
+    walker.builder.open_definition(def);
+    walker.visit_children(cursor);
+    walker.builder.close_definition();
+}
+
+/// `const` and `static`, of a module, a function, a trait or an `impl`.
+pub(super) fn visit_constant(
+    walker: &mut RustWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(name_node) = walker.field(node, Field::Name) else {
+        return walker.visit_children(cursor);
+    };
+    let declared = field_type(walker, node, Field::Type);
+    let name = walker.builder.intern_node(name_node);
+    if walker.builder.is_inside_function() {
+        walker.builder.bind_local(name, declared, None);
+        return walker.visit_children(cursor);
+    }
+    let flags = take_item_flags(walker, node);
+    let owner = walker.state.self_types.last().map(|it| it.type_name);
+    let kind = if owner.is_some() { DefKind::Field } else { DefKind::Variable };
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    // In a trait the parent is the owner; an `impl` is no definition and needs an explicit owner.
+    let is_in_trait = walker.builder.enclosing_type().is_some();
+    let definition = walker.builder.def_mut(def);
+    definition.declared_type = known_term(declared);
+    definition.owner_type = owner.filter(|_| !is_in_trait);
+    if owner.is_none() {
+        walker.builder.bind_name(name, NameBinding::Def(def));
+    }
+    walker.builder.open_definition(def);
+    walker.visit_children(cursor);
+    walker.builder.close_definition();
 }

@@ -1,137 +1,143 @@
-//! What macros are given: items, statements, or a list of expressions.
+//! Rust: macro arguments as items, statements or a list of expressions.
 //!
-//! No macro is known by name. `cfg_rt! { mod a; }` holds items, `assert!(a.b())` an expression; of
-//! `cfg_if! { if … { … } }` only what stands in its inner braces can be read. Items and statements are
-//! parsed once more, which costs what the file cost, and several times that where it fails; expressions,
-//! by far the most, are read from their tokens.
-
-use std::mem::take;
+//! No macro is known by name. `cfg_rt! { mod a; }` contains items, `assert!(a.b())` an expression;
+//! of `cfg_if! { if … { … } }` only the content of its inner braces can be read. Items and
+//! statements are parsed a second time, which costs as much as the file itself and several times
+//! that if it fails. Expressions, by far the most frequent, are read from their tokens.
 
 use tree_sitter::{Node, Point, Range, TreeCursor};
 
-use super::super::walk::children;
-use super::tokens::Tokens;
-use super::{F, K, Rust};
+use super::macro_tokens::{TokenList, read_expressions};
+use super::{Field, NodeKind, RustWalk, RustWalker};
 use crate::facts::RefKind;
-use crate::sketch::{ANY_NUMBER, Sketch};
+use crate::facts_builder::{ANY_ARG_COUNT, UNKNOWN_TERM};
+use crate::lang::syntax_walker::LanguageWalk;
 
-/// What an item begins with.
-const ITEMS: &[K] = &[
-    K::PubWord,
-    K::FnWord,
-    K::StructWord,
-    K::EnumWord,
-    K::ImplWord,
-    K::ModWord,
-    K::UseWord,
-    K::TraitWord,
-    K::TypeWord,
-    K::ConstWord,
-    K::StaticWord,
+/// Keywords that an item begins with.
+const ITEM_KEYWORDS: &[NodeKind] = &[
+    NodeKind::PubWord,
+    NodeKind::FnWord,
+    NodeKind::StructWord,
+    NodeKind::EnumWord,
+    NodeKind::ImplWord,
+    NodeKind::ModWord,
+    NodeKind::UseWord,
+    NodeKind::TraitWord,
+    NodeKind::TypeWord,
+    NodeKind::ConstWord,
+    NodeKind::StaticWord,
 ];
 
-/// How many macros inside one another are read; each costs another look at the same text.
-const MAX_MACROS: u32 = 4;
+/// Nested macros that are parsed again; each level parses the same text once more.
+const MAX_MACRO_DEPTH: u32 = 4;
 
-/// How many brackets inside one another are read.
-const MAX_BRACKETS: u32 = 16;
+/// Nested brackets that are read inside a macro.
+const MAX_BRACKET_DEPTH: u32 = 16;
 
-impl Rust<'_, '_> {
-    pub(super) fn macro_call(&mut self, node: Node<'_>) {
-        if let Some(name) =
-            self.w.field(node, F::MacroName).filter(|it| self.w.kind(*it) == K::Identifier)
-        {
-            let text = self.w.text(name);
-            let term = self.w.s.free(text);
-            self.w.s.refer(RefKind::Call, term, name, ANY_NUMBER);
-        }
-        let grammar = self.w.grammar;
-        if let Some(tokens) = children(node).find(|it| grammar.kind(*it) == K::TokenTree) {
-            self.given(tokens, MAX_BRACKETS);
-        }
+pub(super) fn visit_macro_call(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    let name = walker.field(node, Field::MacroName);
+    // A macro that is called by its path (`tokio::select!`) is not looked up.
+    if let Some(name) = name.filter(|it| walker.kind(*it) == NodeKind::Identifier) {
+        let term = walker.builder.unbound_name(walker.text(name));
+        walker.builder.add_reference(RefKind::Call, term, name, ANY_ARG_COUNT);
     }
-
-    /// Code is read as code, all else as a list of expressions.
-    pub(super) fn given(&mut self, tree: Node<'_>, left: u32) {
-        let tokens = Tokens::of(tree);
-        let is_code = self.n_macros < MAX_MACROS && self.is_code(&tokens);
-        if !is_code || !self.code(tree) {
-            self.expressions(tokens, Sketch::UNKNOWN, left);
-        }
-    }
-
-    /// Whether tokens can only be understood as items or statements, and look as if they were.
-    fn is_code(&self, tokens: &Tokens<'_>) -> bool {
-        let is_block = tokens.bracket.is_some_and(|it| self.w.text(it) == "{");
-        let (mut is_first, mut after_hash, mut res) = (true, false, false);
-        for it in &tokens.inside {
-            let kind = self.w.kind(*it);
-            match kind {
-                K::LineComment | K::BlockComment => continue,
-                K::Bang if after_hash => continue,
-                K::TokenTree if after_hash => res = true,
-                // What a template fills in, and what a macro has its own rules for.
-                _ if after_hash => return false,
-                K::Arrow => return false,
-                K::LetWord | K::MatchWord | K::ForWord | K::WhileWord | K::LoopWord => res = true,
-                K::Semicolon => res |= is_block,
-                K::Identifier => res |= is_block && self.w.text(*it) == "macro_rules",
-                _ => res |= (is_first || is_block) && ITEMS.contains(&kind),
-            }
-            (is_first, after_hash) = (false, kind == K::Hash);
-        }
-        res
-    }
-
-    /// Reads tokens as what they say; not at all if they say nothing.
-    fn code(&mut self, tokens: Node<'_>) -> bool {
-        let mut part = tokens.range();
-        if self.w.text(tokens).starts_with('{') {
-            part = inside(part);
-        }
-        let (grammar, source) = (self.w.grammar, self.w.s.source);
-        let read = grammar.parse_part(source, part, |tree| {
-            is_clean(tree.root_node()) && {
-                self.apart(&mut tree.walk());
-                true
-            }
-        });
-        read == Some(true)
-    }
-
-    /// Visits another tree inside this one.
-    fn apart(&mut self, cursor: &mut TreeCursor<'_>) {
-        // Nodes of two trees may bear one number.
-        let (contexts, spoken) = (take(&mut self.contexts), self.spoken.take());
-        let outer = self.w.s.scope();
-        self.n_macros += 1;
-        self.visit(cursor);
-        self.n_macros -= 1;
-        self.w.s.back_to(outer);
-        (self.contexts, self.spoken) = (contexts, spoken);
+    if let Some(tokens) = walker.child_of_kind(node, NodeKind::TokenTree) {
+        read_macro_argument(walker, tokens, MAX_BRACKET_DEPTH);
     }
 }
 
-/// Without the brackets, which are a byte each.
-fn inside(of: Range) -> Range {
-    let (start, end) = (of.start_point, of.end_point);
+/// Reads a token tree as code if it looks like code, otherwise as a list of expressions.
+pub(super) fn read_macro_argument(walker: &mut RustWalker<'_, '_>, tree: Node<'_>, depth: u32) {
+    let tokens = TokenList::of(tree);
+    // Looking at the tokens is cheap, a failed parse is not.
+    let is_code = walker.state.macro_depth < MAX_MACRO_DEPTH && looks_like_code(walker, &tokens);
+    if !is_code || !parse_as_code(walker, tree) {
+        read_expressions(walker, tokens, UNKNOWN_TERM, depth);
+    }
+}
+
+/// Returns whether tokens can only be understood as items or statements.
+fn looks_like_code(walker: &RustWalker<'_, '_>, tokens: &TokenList<'_>) -> bool {
+    let is_block = tokens.opening.is_some_and(|it| walker.text(it) == "{");
+    let (mut is_first, mut follows_hash, mut is_code) = (true, false, false);
+    for token in &tokens.content {
+        let kind = walker.kind(*token);
+        match kind {
+            NodeKind::LineComment | NodeKind::BlockComment => continue,
+            NodeKind::Bang if follows_hash => continue,
+            // An attribute.
+            NodeKind::TokenTree if follows_hash => is_code = true,
+            // `#name` is a placeholder of a template (`quote!`); `=>` is a rule of the macro's own.
+            _ if follows_hash => return false,
+            NodeKind::Arrow => return false,
+            NodeKind::LetWord
+            | NodeKind::MatchWord
+            | NodeKind::ForWord
+            | NodeKind::WhileWord
+            | NodeKind::LoopWord => is_code = true,
+            NodeKind::Semicolon => is_code |= is_block,
+            NodeKind::Identifier => {
+                is_code |= is_block && walker.text(*token) == "macro_rules";
+            }
+            _ => is_code |= (is_first || is_block) && ITEM_KEYWORDS.contains(&kind),
+        }
+        (is_first, follows_hash) = (false, kind == NodeKind::Hash);
+    }
+    is_code
+}
+
+/// Parses a token tree as a file and visits it; does nothing and returns `false` if that fails.
+fn parse_as_code(walker: &mut RustWalker<'_, '_>, tokens: Node<'_>) -> bool {
+    let mut part = tokens.range();
+    // Without its braces the content is parsed like a file; with them it would be one block.
+    if walker.text(tokens).starts_with('{') {
+        part = range_inside_brackets(part);
+    }
+    let (grammar, source) = (walker.grammar, walker.builder.source);
+    let is_parsed = grammar.parse_part(source, part, |tree| {
+        let is_clean = is_cleanly_parsed(tree.root_node());
+        if is_clean {
+            visit_other_tree(walker, &mut tree.walk());
+        }
+        is_clean
+    });
+    is_parsed == Some(true)
+}
+
+/// Visits a second tree. Its nodes may have the ids of nodes of the first, so everything that is
+/// remembered by id is put aside.
+fn visit_other_tree(walker: &mut RustWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
+    let closure_arguments = std::mem::take(&mut walker.state.closure_arguments);
+    let outer = walker.builder.scopes.current();
+    walker.state.macro_depth += 1;
+    walker.without_handled_node(|walker| RustWalk::visit_node(walker, cursor));
+    walker.state.macro_depth -= 1;
+    walker.builder.scopes.return_to(outer);
+    walker.state.closure_arguments = closure_arguments;
+}
+
+/// The range without its brackets, which are one byte each.
+fn range_inside_brackets(range: Range) -> Range {
+    let (start, end) = (range.start_point, range.end_point);
     Range {
-        start_byte: of.start_byte + 1,
-        end_byte: of.end_byte.saturating_sub(1).max(of.start_byte + 1),
+        start_byte: range.start_byte + 1,
+        end_byte: range.end_byte.saturating_sub(1).max(range.start_byte + 1),
         start_point: Point { column: start.column + 1, ..start },
         end_point: Point { column: end.column.saturating_sub(1), ..end },
     }
 }
 
-/// Whether all of it could be read; an expression at the end needs no semicolon.
-fn is_clean(root: Node<'_>) -> bool {
+/// Returns whether a tree has no syntax error, except for a missing semicolon at its end: the
+/// expression at the end of a block needs none.
+fn is_cleanly_parsed(root: Node<'_>) -> bool {
     if !root.has_error() {
         return true;
     }
     let mut cursor = root.walk();
     let mut broken = root.children(&mut cursor).filter(Node::has_error);
-    let (Some(last), None) = (broken.next(), broken.next()) else { return false };
-    let mut cursor = last.walk();
-    let mut broken = last.children(&mut cursor).filter(Node::has_error);
-    matches!((broken.next(), broken.next()), (Some(it), None) if it.is_missing() && it.kind() == ";")
+    let (Some(statement), None) = (broken.next(), broken.next()) else { return false };
+    let mut cursor = statement.walk();
+    let mut broken = statement.children(&mut cursor).filter(Node::has_error);
+    let (Some(missing), None) = (broken.next(), broken.next()) else { return false };
+    missing.is_missing() && missing.kind() == ";"
 }

@@ -1,44 +1,48 @@
-//! A folder that can be damaged again and again, and what it gives when it is asked.
+//! A folder that can be damaged repeatedly, and the results of querying it.
 
 use std::collections::BTreeMap;
 use std::fs;
 
 use model::{Memory, MemoryId};
-use waylore_store::{Action, Change, DataDir, Error, Filter, Finding, Store};
+use waylore_store::{AuditAction, DamageFinding, DataDir, Error, MemoryFilter, Store, StoreChange};
 
-use crate::kit::{Bench, NOW, Seed, State, copy_folder, everything, full, memory};
+use crate::kit::{
+    NOW, SeededRandom, StoreContents, TestBench, copy_folder, everything, full_memory, memory,
+};
 
-/// A folder to be damaged, and what is known about it.
-pub(super) struct Specimen {
-    pub(super) bench: Bench,
-    /// What was acknowledged, in the order of writing.
+/// A folder to be damaged, and its contents.
+pub(super) struct DamageSpecimen {
+    pub(super) bench: TestBench,
+    /// Acknowledged memories, in the order of writing.
     pub(super) saved: Vec<Memory>,
-    /// What the newest backup holds.
-    pub(super) backed_up: State,
+    /// Contents of the newest backup.
+    pub(super) backed_up: StoreContents,
 }
 
-/// What a damaged folder gave.
+/// Results of querying a damaged folder.
 #[derive(Debug, Default)]
-pub(super) struct Served {
+pub(super) struct QueryOutcome {
     pub(super) listed: Vec<MemoryId>,
     pub(super) n_got: usize,
-    pub(super) findings: Vec<Finding>,
+    pub(super) findings: Vec<DamageFinding>,
     pub(super) errors: Vec<Error>,
 }
 
-impl Specimen {
-    /// `late` memories are written after the backup, and still in the log when the folder is copied.
+impl DamageSpecimen {
+    /// `late` memories are written after the backup and are still in the log when the folder is
+    /// copied.
     pub(super) fn new(early: u32, late: u32) -> Self {
-        let bench = Bench::new();
+        let bench = TestBench::new();
         let store = bench.open();
         for n in 0..early {
-            let memory = if n % 2 == 0 { full(n, "wren") } else { memory(n, "the plain wren") };
+            let memory =
+                if n % 2 == 0 { full_memory(n, "wren") } else { memory(n, "the plain wren") };
             let id = bench.insert(&store, memory);
             bench.edit(&store, id, |it| it.summary.push_str(", again"));
             bench.embed(&store, id, vec![0.5; 4], vec![1; 4]);
-            bench.apply(&store, Action::Flag, vec![Change::Count { id, used: true }]).unwrap();
+            bench.apply(&store, AuditAction::Flag, vec![StoreChange::CountUse { id }]).unwrap();
         }
-        bench.wait(store.backup(NOW)).unwrap();
+        bench.block_on(store.backup(NOW)).unwrap();
         let backed_up = bench.state(&store);
         drop(store);
         let store = bench.open();
@@ -46,16 +50,16 @@ impl Specimen {
             bench.add(&store, n, "a late wren");
         }
         let saved = bench.state(&store).memories;
-        copy_folder(&bench.data().root, &bench.dir.path().join("frozen"));
+        copy_folder(&bench.data_dir().root, &bench.dir.path().join("frozen"));
         Self { bench, saved, backed_up }
     }
 
-    pub(super) fn frozen(&self, name: &str) -> Vec<u8> {
+    pub(super) fn original_bytes(&self, name: &str) -> Vec<u8> {
         fs::read(self.bench.dir.path().join("frozen").join(name)).unwrap()
     }
 
     /// A copy of the folder, with one file made to hold `bytes`, or removed.
-    pub(super) fn case(&self, name: &str, bytes: Option<&[u8]>) -> DataDir {
+    pub(super) fn damaged_copy(&self, name: &str, bytes: Option<&[u8]>) -> DataDir {
         let root = self.bench.dir.path().join("case");
         let _ = fs::remove_dir_all(&root);
         copy_folder(&self.bench.dir.path().join("frozen"), &root);
@@ -66,88 +70,89 @@ impl Specimen {
         DataDir::new(root)
     }
 
-    /// Asks a damaged folder for everything, by every way there is.
-    pub(super) fn ask(&self, data: &DataDir) -> Served {
+    /// Queries a damaged folder for everything, in every way there is.
+    pub(super) fn query_everything(&self, data: &DataDir) -> QueryOutcome {
         let bench = &self.bench;
-        let store = Store::user(data.user(), None, NOW);
-        let mut res = Served::default();
+        let store = Store::user(data.user_paths(), None, NOW);
+        let mut outcome = QueryOutcome::default();
         let known: BTreeMap<MemoryId, &Memory> = self.saved.iter().map(|it| (it.id, it)).collect();
         let genuine = |it: &Memory| assert_eq!(Some(&it), known.get(&it.id), "not as it was saved");
-        match bench.wait(store.list(everything())) {
+        match bench.block_on(store.memories().list(everything())) {
             Ok(found) => {
                 found.iter().for_each(genuine);
-                res.listed = found.iter().rev().map(|it| it.id).collect();
+                outcome.listed = found.iter().rev().map(|it| it.id).collect();
             }
-            Err(error) => res.errors.push(error),
+            Err(error) => outcome.errors.push(error),
         }
         for memory in &self.saved {
-            match bench.wait(store.get(memory.id)) {
+            match bench.block_on(store.memories().get(memory.id)) {
                 Ok(found) => {
                     found.iter().for_each(genuine);
-                    res.n_got += usize::from(found.is_some());
+                    outcome.n_got += usize::from(found.is_some());
                 }
-                Err(error) => res.errors.push(error),
+                Err(error) => outcome.errors.push(error),
             }
         }
-        match bench.wait(store.search("\"wren\"".into(), Filter::standing(100))) {
+        match bench.block_on(store.memories().search("\"wren\"".into(), MemoryFilter::active(100)))
+        {
             Ok(found) => found.iter().for_each(|it| genuine(&it.memory)),
-            Err(error) => res.errors.push(error),
+            Err(error) => outcome.errors.push(error),
         }
-        match bench.wait(store.examine()) {
-            Ok(findings) => res.findings = findings,
-            Err(error) => res.errors.push(error),
+        match bench.block_on(store.check_database()) {
+            Ok(findings) => outcome.findings = findings,
+            Err(error) => outcome.errors.push(error),
         }
-        res.findings.extend(store.findings());
-        res
+        outcome.findings.extend(store.findings());
+        outcome
     }
 
-    /// Whatever became of the folder, the newest backup brings back what it holds.
-    pub(super) fn restores(&self, data: &DataDir) {
-        let store = Store::user(data.user(), None, NOW);
+    /// Asserts that the newest backup restores its contents, whatever happened to the folder.
+    pub(super) fn assert_restorable(&self, data: &DataDir) {
+        let store = Store::user(data.user_paths(), None, NOW);
         let newest = store.backups().remove(0);
         store.restore(&newest, NOW).unwrap();
-        let store = Store::user(data.user(), None, NOW);
+        let store = Store::user(data.user_paths(), None, NOW);
         assert_eq!(self.bench.state(&store), self.backed_up);
-        assert_eq!(self.bench.wait(store.examine()).unwrap(), vec![]);
+        assert_eq!(self.bench.block_on(store.check_database()).unwrap(), vec![]);
         assert_eq!(store.findings(), vec![]);
     }
 }
 
-impl Served {
+impl QueryOutcome {
     pub(super) fn is_complete(&self, saved: &[Memory]) -> bool {
         self.listed.len() == saved.len() && self.n_got == saved.len()
     }
 
-    pub(super) fn is_told(&self) -> bool {
+    pub(super) fn is_reported(&self) -> bool {
         !self.findings.is_empty() || !self.errors.is_empty()
     }
 }
 
-/// Flips a bit, or zeroes or scrambles a stretch; mostly where there is something to damage.
-pub(super) fn damaged(seed: &mut Seed, bytes: &[u8]) -> Vec<u8> {
-    let mut res = bytes.to_vec();
-    let from = seed.below(res.len());
-    let used = res[from..].iter().position(|it| *it != 0).unwrap_or(0);
+/// Flips a bit, or zeroes or scrambles a range; mostly where there are bytes other than zero.
+pub(super) fn damage_bytes(seed: &mut SeededRandom, bytes: &[u8]) -> Vec<u8> {
+    let mut damaged = bytes.to_vec();
+    let from = seed.below(damaged.len());
+    let used = damaged[from..].iter().position(|it| *it != 0).unwrap_or(0);
     let at = if seed.below(8) == 0 { from } else { from + used };
     match seed.below(4) {
-        0 | 1 => res[at] ^= 1 << seed.below(8),
+        0 | 1 => damaged[at] ^= 1 << seed.below(8),
         2 => {
-            let end = (at + 1 + seed.below(6_000)).min(res.len());
-            res[at..end].fill(0);
+            let end = (at + 1 + seed.below(6_000)).min(damaged.len());
+            damaged[at..end].fill(0);
         }
         _ => {
-            let end = (at + 1 + seed.below(200)).min(res.len());
-            res[at..end].iter_mut().for_each(|it| *it = seed.next().to_le_bytes()[0]);
+            let end = (at + 1 + seed.below(200)).min(damaged.len());
+            damaged[at..end].iter_mut().for_each(|it| *it = seed.next().to_le_bytes()[0]);
         }
     }
-    res
+    damaged
 }
 
-/// Runs one case; when it fails, the output says which it was.
-pub(super) fn case(name: &str, seed: u64, body: impl FnOnce(&mut Seed)) {
-    let named = std::panic::AssertUnwindSafe(|| body(&mut Seed(seed)));
+/// Runs one case and names it in the output if it fails.
+pub(super) fn run_case(name: &str, seed: u64, body: impl FnOnce(&mut SeededRandom)) {
+    let named = std::panic::AssertUnwindSafe(|| body(&mut SeededRandom(seed)));
     if let Err(panic) = std::panic::catch_unwind(named) {
-        let said = panic.downcast_ref::<String>().cloned().unwrap_or_default();
-        panic!("{name}, seed {seed}: {said}");
+        let message = panic.downcast_ref::<String>().cloned().unwrap_or_default();
+        panic!("{name}, seed {seed}: {message}");
     }
 }

@@ -1,28 +1,28 @@
-//! Looking at the files behind a store, past the store.
+//! Inspects the files of a store without the store.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn files_under(dir: &Path) -> Vec<PathBuf> {
-    let mut res = Vec::new();
+    let mut result = Vec::new();
     for entry in fs::read_dir(dir).unwrap().flatten() {
         if entry.path().is_dir() {
-            res.extend(files_under(&entry.path()));
+            result.extend(files_under(&entry.path()));
         } else {
-            res.push(entry.path());
+            result.push(entry.path());
         }
     }
-    res.sort();
-    res
+    result.sort();
+    result
 }
 
-/// The files that hold these bytes anywhere.
-pub(crate) fn hits(dir: &Path, needle: &[u8]) -> Vec<String> {
+/// Files that contain these bytes.
+pub(crate) fn files_containing(dir: &Path, needle: &[u8]) -> Vec<String> {
     let holds = |it: &PathBuf| fs::read(it).unwrap().windows(needle.len()).any(|it| it == needle);
     files_under(dir).into_iter().filter(holds).map(|it| it.display().to_string()).collect()
 }
 
-/// Copies a folder as it is at this moment, except the shared memory of a database in use.
+/// Copies a folder, except the shared memory of a database in use.
 pub(crate) fn copy_folder(from: &Path, to: &Path) {
     fs::create_dir_all(to).unwrap();
     for entry in fs::read_dir(from).unwrap().flatten() {
@@ -35,7 +35,7 @@ pub(crate) fn copy_folder(from: &Path, to: &Path) {
     }
 }
 
-/// Whether a file is one that only work in progress has a use for.
+/// Returns whether a file is only of use to work in progress.
 pub(crate) fn is_scratch(path: &Path) -> bool {
     let name = path.file_name().unwrap().to_string_lossy().into_owned();
     ["restoring", "restored", "rewriting", "sealing", "unproved", "erasing", "converting"]

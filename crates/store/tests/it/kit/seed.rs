@@ -1,14 +1,14 @@
-//! Numbers that look random and repeat: a failing case is named by its seed.
+//! Repeatable pseudo-random numbers: a failing case is named by its seed.
 
-pub(crate) struct Seed(pub(crate) u64);
+pub(crate) struct SeededRandom(pub(crate) u64);
 
-impl Seed {
+impl SeededRandom {
     pub(crate) fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut res = self.0;
-        res = (res ^ (res >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        res = (res ^ (res >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        res ^ (res >> 31)
+        let mut result = self.0;
+        result = (result ^ (result >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        result = (result ^ (result >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        result ^ (result >> 31)
     }
 
     pub(crate) fn below(&mut self, limit: usize) -> usize {

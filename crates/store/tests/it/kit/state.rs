@@ -1,37 +1,38 @@
-//! Everything a store says it holds, to be compared.
+//! Everything a store holds, for comparison.
 
-use model::{Memory, QuietSpan, Status};
-use waylore_store::{Error, Filter, Part, PlaceRow, Store};
+use model::{Memory, MemoryStatus, QuietSpan};
+use waylore_store::{Error, MemoryFilter, ProjectLocation, Store, VectorPart};
 
 pub(crate) const MODEL: &str = "tiny";
 
 #[derive(Clone, Debug, Default, PartialEq)]
-pub(crate) struct State {
-    /// In the order of writing, whatever their status.
+pub(crate) struct StoreContents {
+    /// In the order of writing, of any status.
     pub(crate) memories: Vec<Memory>,
     pub(crate) versions: Vec<Vec<Memory>>,
-    pub(crate) vectors: Vec<Vec<Part>>,
+    pub(crate) vectors: Vec<Vec<VectorPart>>,
     pub(crate) settings: Vec<(String, String)>,
-    pub(crate) places: Vec<PlaceRow>,
+    pub(crate) places: Vec<ProjectLocation>,
     pub(crate) quiet: Vec<QuietSpan>,
 }
 
-impl State {
-    pub(crate) async fn of(store: &Store) -> Result<Self, Error> {
-        let mut memories = store.list(everything()).await?;
+impl StoreContents {
+    pub(crate) async fn read(store: &Store) -> Result<Self, Error> {
+        let mut memories = store.memories().list(everything()).await?;
         memories.reverse();
         let (mut versions, mut vectors) = (Vec::new(), Vec::new());
         for memory in &memories {
-            versions.push(store.versions(memory.id).await?);
-            vectors.push(store.vectors(memory.id, MODEL.to_owned()).await?);
+            versions.push(store.history().list_versions(memory.id).await?);
+            vectors.push(store.vectors().get(memory.id, MODEL.to_owned()).await?);
         }
-        let (settings, quiet) = (store.settings().await?, store.quiet().await?.spans);
-        let places = store.places().await.unwrap_or_default();
+        let (settings, quiet) =
+            (store.settings().await?, store.memories().quiet_periods().await?.spans);
+        let places = store.registry().list_locations().await.unwrap_or_default();
         Ok(Self { memories, versions, vectors, settings, places, quiet })
     }
 }
 
-/// A filter that lets everything pass, the forgotten too.
-pub(crate) fn everything() -> Filter {
-    Filter { statuses: Status::ALL.to_vec(), ..Filter::standing(100_000) }
+/// A filter that matches everything, also forgotten memories.
+pub(crate) fn everything() -> MemoryFilter {
+    MemoryFilter { statuses: MemoryStatus::ALL.to_vec(), ..MemoryFilter::active(100_000) }
 }

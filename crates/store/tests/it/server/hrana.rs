@@ -1,4 +1,4 @@
-//! Just enough of the server's protocol, by hand: one stream, one statement a request.
+//! A minimal client of the Hrana protocol: one stream, one statement per request.
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -10,7 +10,7 @@ const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 
 pub(crate) struct Client {
     address: String,
-    /// What ties a request to the stream, and so to its transaction.
+    /// Token that ties a request to the stream, and so to its transaction.
     baton: Option<String>,
 }
 
@@ -19,12 +19,12 @@ impl Client {
         Self { address: address.to_owned(), baton: None }
     }
 
-    /// Runs several statements that have no answer.
+    /// Runs several statements without results.
     pub(crate) fn sequence(&mut self, sql: &str) {
         self.ask(&json!({ "type": "sequence", "sql": sql }), sql);
     }
 
-    /// Runs one statement; returns its rows and how many it changed.
+    /// Runs one statement, and returns its rows and how many rows it changed.
     pub(crate) fn execute(&mut self, sql: &str, params: &[Value]) -> (Vec<Vec<Value>>, usize) {
         let args: Vec<Json> = params.iter().map(to_json).collect();
         let statement = json!({ "sql": sql, "args": args, "want_rows": true });
@@ -81,16 +81,16 @@ fn from_json(json: &Json) -> Value {
 }
 
 fn encode(bytes: &[u8]) -> String {
-    let mut res = String::new();
+    let mut result = String::new();
     for chunk in bytes.chunks(3) {
         let mut group = [0; 4];
         group[1..=chunk.len()].copy_from_slice(chunk);
         let bits = u32::from_be_bytes(group);
         for at in 0..=chunk.len() {
-            res.push(char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]));
+            result.push(char::from(DIGITS[(bits >> (18 - 6 * at)) as usize & 63]));
         }
     }
-    res
+    result
 }
 
 fn decode(text: &str) -> Vec<u8> {
@@ -99,10 +99,10 @@ fn decode(text: &str) -> Vec<u8> {
         .filter_map(|it| DIGITS.iter().position(|digit| *digit == it))
         .map(|it| u32::try_from(it).unwrap())
         .collect();
-    let mut res = Vec::new();
+    let mut result = Vec::new();
     for chunk in digits.chunks(4) {
         let bits = chunk.iter().fold(0, |acc, it| acc << 6 | it) << (6 * (4 - chunk.len()));
-        res.extend_from_slice(&bits.to_be_bytes()[1..chunk.len()]);
+        result.extend_from_slice(&bits.to_be_bytes()[1..chunk.len()]);
     }
-    res
+    result
 }

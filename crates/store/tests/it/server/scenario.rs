@@ -1,34 +1,38 @@
-//! A life in which every statement of the store is run.
+//! A scenario that runs every statement of the store.
 
 use std::fs;
 
-use model::{Actor, DAY, Hlc, ProjectId, RelationKind, Source, Timestamp};
-use waylore_store::tape::Tape;
-use waylore_store::{Action, Batch, Change, Filter, Lookup, Milestone, PlaceRow, Store};
+use model::{Actor, DAY_MS, HybridTimestamp, MemorySource, ProjectId, RelationKind, Timestamp};
+use waylore_store::recorder::{self, StatementRecorder};
+use waylore_store::{
+    AuditAction, MemoryFilter, Milestone, ProjectLocation, Store, StoreChange, TermLookup,
+    WriteBatch,
+};
 
-use crate::kit::{Bench, NOW, batch, everything, full, id, memory, path};
-use crate::lessons::lesson;
+use crate::kit::{NOW, TestBench, batch, everything, full_memory, id, memory, path};
+use crate::learning::lesson;
 
-pub(crate) fn play(tape: &Tape) {
-    let bench = Bench::new();
-    let store = Store::taped(bench.home(), NOW, tape.clone());
+pub(crate) fn run_scenario(recorder: &StatementRecorder) {
+    let bench = TestBench::new();
+    let store = recorder::recorded_store(bench.user_paths(), NOW, recorder.clone());
     write(&bench, &store);
     lessons(&bench, &store);
     read(&bench, &store);
     look_back(&bench, &store);
     places(&bench, &store);
     drop(store);
-    let store = lose(&bench, tape);
-    keep_up(&bench, &store);
+    let store = simulate_loss(&bench, recorder);
+    maintain(&bench, &store);
     read(&bench, &store);
 }
 
-fn write(bench: &Bench, store: &Store) {
-    let mut keyed = batch(Action::Remember, vec![Change::Insert(Box::new(full(1, "wren")))]);
-    (keyed.key, keyed.detail) = (Some("wren".to_owned()), Some("told by the wren".to_owned()));
+fn write(bench: &TestBench, store: &Store) {
+    let mut keyed =
+        batch(AuditAction::Remember, vec![StoreChange::Insert(Box::new(full_memory(1, "wren")))]);
+    (keyed.key, keyed.detail) = (Some("wren".to_owned()), Some("from the wren".to_owned()));
     keyed.actor = Actor::Agent("wren".to_owned());
-    bench.wait(store.apply(keyed.clone())).unwrap();
-    assert!(bench.wait(store.apply(keyed)).unwrap().repeated);
+    bench.block_on(store.apply(keyed.clone())).unwrap();
+    assert!(bench.block_on(store.apply(keyed)).unwrap().is_repeat);
     bench.add(store, 2, "the plain wren sings in verifyJwt");
     bench.add(store, 3, "erased later");
     bench.add(store, 4, "removed later");
@@ -39,107 +43,133 @@ fn write(bench: &Bench, store: &Store) {
         let values = vec![0.5, -0.25, 1e-7];
         bench.embed(store, id(n), values, vec![64, -32, 0]);
     }
-    let set =
-        |value: Option<&str>| Change::Setting { key: "k".into(), value: value.map(str::to_owned) };
+    let set = |value: Option<&str>| StoreChange::Setting {
+        key: "k".into(),
+        value: value.map(str::to_owned),
+    };
     bench
-        .apply(store, Action::Settings, vec![set(Some("a")), set(None), set(Some("the wren"))])
+        .apply(store, AuditAction::Settings, vec![set(Some("a")), set(None), set(Some("the wren"))])
         .unwrap();
-    let count = |used| Change::Count { id: id(2), used };
-    bench.apply(store, Action::Flag, vec![count(true), count(false)]).unwrap();
-    // Far ahead, and back again.
+    bench
+        .apply(
+            store,
+            AuditAction::Flag,
+            vec![StoreChange::CountUse { id: id(2) }, StoreChange::CountAccess { id: id(2) }],
+        )
+        .unwrap();
+    // The clock jumps far ahead and back again.
     for days in [400, 1, 2] {
-        let now = NOW.plus(days * DAY);
-        let after = Hlc(bench.wait(store.clock()).unwrap().0 + 7);
-        bench.wait(store.apply(Batch { now, after, ..batch(Action::Settings, vec![]) })).unwrap();
+        let now = NOW.plus_millis(days * DAY_MS);
+        let after = HybridTimestamp(bench.block_on(store.history().hybrid_clock()).unwrap().0 + 7);
+        bench
+            .block_on(store.apply(WriteBatch {
+                now,
+                after_clock: after,
+                ..batch(AuditAction::Settings, vec![])
+            }))
+            .unwrap();
     }
-    let missing =
-        bench.apply(store, Action::Edit, vec![Change::Replace(Box::new(memory(77, "no")))]);
-    assert!(missing.is_err(), "a write that is taken back is on the tape, too");
+    let missing = bench.apply(
+        store,
+        AuditAction::Edit,
+        vec![StoreChange::Replace(Box::new(memory(77, "no")))],
+    );
+    assert!(missing.is_err(), "a write that is rolled back is recorded, too");
 }
 
-fn read(bench: &Bench, store: &Store) {
+fn read(bench: &TestBench, store: &Store) {
     let all = everything;
     let filters = [
         all(),
-        Filter { file: Some(path("src/auth.rs")), ..all() },
-        Filter { tag: Some("tag".to_owned()), kind: Some("gotcha".to_owned()), ..all() },
-        Filter { module: Some("auth".to_owned()), pinned: Some(false), ..all() },
-        Filter { source: Some(Source::UserTaught), limit: 2, offset: 1, ..all() },
+        MemoryFilter { file: Some(path("src/auth.rs")), ..all() },
+        MemoryFilter { tag: Some("tag".to_owned()), kind: Some("gotcha".to_owned()), ..all() },
+        MemoryFilter { module: Some("auth".to_owned()), pinned: Some(false), ..all() },
+        MemoryFilter { source: Some(MemorySource::UserTaught), limit: 2, offset: 1, ..all() },
     ];
     for filter in &filters {
-        bench.wait(store.list(filter.clone())).unwrap();
-        bench.wait(store.search("\"wren\" OR \"jwt\"".into(), filter.clone())).unwrap();
+        bench.block_on(store.memories().list(filter.clone())).unwrap();
+        bench
+            .block_on(store.memories().search("\"wren\" OR \"jwt\"".into(), filter.clone()))
+            .unwrap();
     }
     for n in 1..=5 {
-        bench.wait(store.get(id(n))).unwrap();
-        bench.wait(store.vectors(id(n), "tiny".into())).unwrap();
+        bench.block_on(store.memories().get(id(n))).unwrap();
+        bench.block_on(store.vectors().get(id(n), "tiny".into())).unwrap();
     }
-    bench.wait(store.by_short("0000".into())).unwrap();
-    bench.wait(store.pointing_at(id(4_000), RelationKind::DerivedFrom)).unwrap();
-    bench.wait(store.tally()).unwrap();
-    bench.wait(store.quiet()).unwrap();
-    bench.wait(store.settings()).unwrap();
-    let news = bench.wait(store.news("tiny".into(), None)).unwrap().unwrap();
+    bench.block_on(store.memories().find_by_short_id("0000".into())).unwrap();
+    bench.block_on(store.memories().list_related_to(id(4_000), RelationKind::DerivedFrom)).unwrap();
+    bench.block_on(store.memories().count_by_status()).unwrap();
+    bench.block_on(store.memories().quiet_periods()).unwrap();
+    bench.block_on(store.settings()).unwrap();
+    let delta = bench.block_on(store.memories().index_delta("tiny".into(), None)).unwrap().unwrap();
     bench.edit(store, id(2), |it| it.content.push_str(" again"));
     bench.embed(store, id(2), vec![0.5], vec![64]);
-    bench.wait(store.news("tiny".into(), Some(news.position))).unwrap();
+    bench.block_on(store.memories().index_delta("tiny".into(), Some(delta.position))).unwrap();
     for filter in filters {
-        bench.wait(store.about(filter)).unwrap();
+        bench.block_on(store.memories().numbers_matching(filter)).unwrap();
     }
-    let look = |it: &Lookup<'_>| {
-        it.n_holding("\"wren\"")?;
-        Ok(it.holders("\"wren\"")?.iter().map(|it| it.0).collect::<Vec<_>>())
+    let look = |it: &TermLookup<'_>| {
+        it.count_matches("\"wren\"")?;
+        Ok(it.find_matches("\"wren\"")?.iter().map(|it| it.0).collect::<Vec<_>>())
     };
-    bench.wait(store.look(look)).unwrap();
-    bench.wait(store.numbered(vec![2, 1, 99])).unwrap();
-    bench.wait(store.warnings(vec![path("src/auth.rs"), path("src/b.rs")], 4)).unwrap();
-    bench.wait(store.drop_other_models("small".into())).unwrap();
-    bench.wait(store.is_erased(id(3))).unwrap();
-    assert!(bench.wait(store.examine()).is_ok());
+    bench.block_on(store.memories().look_up_terms(look)).unwrap();
+    bench.block_on(store.memories().get_by_numbers(vec![2, 1, 99])).unwrap();
+    bench
+        .block_on(store.memories().file_warnings(vec![path("src/auth.rs"), path("src/b.rs")], 4))
+        .unwrap();
+    bench.block_on(store.drop_other_models("small".into())).unwrap();
+    bench.block_on(store.memories().is_erased(id(3))).unwrap();
+    assert!(bench.block_on(store.check_database()).is_ok());
 }
 
-/// The session says what the wren said, and the plain one was made of it.
-fn lessons(bench: &Bench, store: &Store) {
+/// The session repeats the text of the memory, and the plain memory was made of it.
+fn lessons(bench: &TestBench, store: &Store) {
     let lesson = lesson(1, "the wren", Some(id(2)));
     let (session, signal) = (lesson.session.id, lesson.sightings[0].signal);
-    bench.apply(store, Action::Promote, vec![Change::Learn(Box::new(lesson.clone()))]).unwrap();
-    bench.apply(store, Action::Promote, vec![Change::Learn(Box::new(lesson))]).unwrap();
-    bench.wait(store.session(session)).unwrap().unwrap();
-    bench.wait(store.sessions()).unwrap();
-    bench.wait(store.sightings_of(vec![(signal, "the wren".to_owned())])).unwrap();
-    bench.wait(store.sightings_in(session)).unwrap();
-    bench.wait(store.sightings_for(id(2))).unwrap();
-    bench.wait(store.editors(vec![path("src/auth.rs")])).unwrap();
-    bench.wait(store.session_files(session)).unwrap();
-    bench.wait(store.judged()).unwrap();
-    bench.wait(store.touched_by_all()).unwrap();
-    bench.wait(store.edited_by_children(session)).unwrap();
-    bench.wait(store.coupled()).unwrap();
-    bench.wait(store.touched()).unwrap();
-    bench.wait(store.touched_with(vec!["src/auth.rs".to_owned()])).unwrap();
-    bench.wait(store.editors_in(vec!["src".to_owned()])).unwrap();
-    bench.wait(store.stumbles(Timestamp(0), Timestamp(100))).unwrap();
-    let milestone = Milestone { what: "the wren".to_owned(), mark: 5 };
-    bench.apply(store, Action::Promote, vec![Change::Pass(milestone)]).unwrap();
-    bench.wait(store.milestones()).unwrap();
-    let relink = Change::Relink { from: id(2), to: id(1) };
-    bench.apply(store, Action::Promote, vec![relink]).unwrap();
+    bench
+        .apply(store, AuditAction::Promote, vec![StoreChange::PutLesson(Box::new(lesson.clone()))])
+        .unwrap();
+    bench
+        .apply(store, AuditAction::Promote, vec![StoreChange::PutLesson(Box::new(lesson))])
+        .unwrap();
+    bench.block_on(store.learning().get_session(session)).unwrap().unwrap();
+    bench.block_on(store.learning().list_sessions()).unwrap();
+    bench
+        .block_on(store.learning().sightings_of_patterns(vec![(signal, "the wren".to_owned())]))
+        .unwrap();
+    bench.block_on(store.learning().sightings_in_session(session)).unwrap();
+    bench.block_on(store.learning().sightings_for_memory(id(2))).unwrap();
+    bench.block_on(store.learning().count_editing_sessions(vec![path("src/auth.rs")])).unwrap();
+    bench.block_on(store.learning().files_of_session(session)).unwrap();
+    bench.block_on(store.learning().count_judged()).unwrap();
+    bench.block_on(store.learning().files_by_task()).unwrap();
+    bench.block_on(store.learning().files_edited_by_children(session)).unwrap();
+    bench.block_on(store.learning().coupled_files()).unwrap();
+    bench.block_on(store.learning().touched_files()).unwrap();
+    bench.block_on(store.learning().co_accessed_files(vec!["src/auth.rs".to_owned()])).unwrap();
+    bench.block_on(store.learning().count_editing_sessions_in(vec!["src".to_owned()])).unwrap();
+    bench.block_on(store.learning().failed_calls(Timestamp(0), Timestamp(100))).unwrap();
+    let milestone = Milestone { name: "the wren".to_owned(), count: 5 };
+    bench.apply(store, AuditAction::Promote, vec![StoreChange::PassMilestone(milestone)]).unwrap();
+    bench.block_on(store.learning().list_milestones()).unwrap();
+    let relink = StoreChange::MoveEvidence { from: id(2), to: id(1) };
+    bench.apply(store, AuditAction::Promote, vec![relink]).unwrap();
 }
 
-fn look_back(bench: &Bench, store: &Store) {
-    bench.wait(store.versions(id(2))).unwrap();
-    bench.wait(store.entries_of(id(2))).unwrap();
-    bench.wait(store.recent(3)).unwrap();
-    let last = bench.wait(store.last_undoable(Some(id(2)))).unwrap().unwrap();
-    bench.wait(store.last_undoable(None)).unwrap();
-    bench.wait(store.every_version()).unwrap();
-    bench.wait(store.steps(last.batch)).unwrap();
-    bench.apply(store, Action::Undo, vec![Change::Undoes(last.batch)]).unwrap();
+fn look_back(bench: &TestBench, store: &Store) {
+    bench.block_on(store.history().list_versions(id(2))).unwrap();
+    bench.block_on(store.history().audit_entries_of(id(2))).unwrap();
+    bench.block_on(store.history().recent_entries(3)).unwrap();
+    let last = bench.block_on(store.history().last_undoable_entry(Some(id(2)))).unwrap().unwrap();
+    bench.block_on(store.history().last_undoable_entry(None)).unwrap();
+    bench.block_on(store.history().list_all_versions()).unwrap();
+    bench.block_on(store.history().undo_steps(last.batch)).unwrap();
+    bench.apply(store, AuditAction::Undo, vec![StoreChange::MarkUndone(last.batch)]).unwrap();
 }
 
-fn places(bench: &Bench, store: &Store) {
+fn places(bench: &TestBench, store: &Store) {
     for (n, name) in [(1, "wren"), (1, "again"), (2, "two")] {
-        let place = PlaceRow {
+        let location = ProjectLocation {
             project: ProjectId::new(NOW, [n; 10]),
             name: name.to_owned(),
             root_commit: Some("the wren".to_owned()),
@@ -148,32 +178,33 @@ fn places(bench: &Bench, store: &Store) {
             dir_key: None,
             last_seen: NOW,
         };
-        bench.wait(store.put_place(place)).unwrap();
+        bench.block_on(store.put_location(location)).unwrap();
     }
-    bench.wait(store.place_at("/wren/again".into())).unwrap();
-    bench.wait(store.drop_project(ProjectId::new(NOW, [2; 10]))).unwrap();
-    bench.wait(store.places()).unwrap();
+    bench.block_on(store.registry().location_at("/wren/again".into())).unwrap();
+    bench.block_on(store.unregister_project(ProjectId::new(NOW, [2; 10]))).unwrap();
+    bench.block_on(store.registry().list_locations()).unwrap();
 }
 
 /// Opens the store again with a mark that is ahead of it, as after the loss of a log.
-fn lose(bench: &Bench, tape: &Tape) -> Store {
-    let other = Bench::new();
+fn simulate_loss(bench: &TestBench, recorder: &StatementRecorder) -> Store {
+    let other = TestBench::new();
     let ahead = other.open();
     for n in 0..60 {
         other.add(&ahead, n, "further on");
     }
     drop(ahead);
-    fs::copy(other.data().root.join("user.mark"), bench.data().root.join("user.mark")).unwrap();
-    Store::taped(bench.home(), NOW, tape.clone())
+    fs::copy(other.data_dir().root.join("user.mark"), bench.data_dir().root.join("user.mark"))
+        .unwrap();
+    recorder::recorded_store(bench.user_paths(), NOW, recorder.clone())
 }
 
-fn keep_up(bench: &Bench, store: &Store) {
+fn maintain(bench: &TestBench, store: &Store) {
     bench.add(store, 5, "after the loss");
-    bench.wait(store.backup(NOW)).unwrap();
-    bench.wait(store.mend(NOW)).unwrap();
-    bench.wait(store.remove(vec![id(4)])).unwrap();
-    bench.wait(store.erase(vec![id(3)], NOW)).unwrap();
-    assert!(!bench.wait(store.holds(vec![id(3)])).unwrap());
+    bench.block_on(store.backup(NOW)).unwrap();
+    bench.block_on(store.repair(NOW)).unwrap();
+    bench.block_on(store.remove_forgotten(vec![id(4)])).unwrap();
+    bench.block_on(store.erase(vec![id(3)], NOW)).unwrap();
+    assert!(!bench.block_on(store.has_traces_of(vec![id(3)])).unwrap());
     let clean = |text: &str| text.contains("wren").then(|| text.replace("wren", "bird"));
-    assert_eq!(bench.wait(store.scrub(clean)).unwrap(), vec![id(1), id(2)]);
+    assert_eq!(bench.block_on(store.erase_text(clean)).unwrap(), vec![id(1), id(2)]);
 }

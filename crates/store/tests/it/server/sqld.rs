@@ -1,4 +1,4 @@
-//! A real server for the length of a test.
+//! Starts a real server for the duration of a test.
 
 use std::fs::OpenOptions;
 use std::io::{BufRead, BufReader, Write};
@@ -13,14 +13,15 @@ pub(crate) struct Sqld {
 }
 
 impl Sqld {
-    /// `None`, loudly, when there is no server to start.
+    /// Starts a server. Returns `None` and says so if none is installed.
     pub(crate) fn start() -> Option<Self> {
         let Some(binary) = find() else {
             skip("`sqld` is not here; `scripts/setup test` installs it, or set WAYLORE_SQLD");
             return None;
         };
         let data = tempfile::tempdir().unwrap();
-        // The port is free now; should somebody be faster, the server says so and the test fails.
+        // The port is free now. If another process takes it first, the server fails and so does the
+        // test.
         let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
         let address = free.to_string();
         let mut child = Command::new(binary)
@@ -57,12 +58,12 @@ fn workspace() -> PathBuf {
 
 fn find() -> Option<PathBuf> {
     #[expect(clippy::disallowed_methods, reason = "where the server is, only the machine knows")]
-    let told = std::env::var_os("WAYLORE_SQLD").map(PathBuf::from);
+    let configured = std::env::var_os("WAYLORE_SQLD").map(PathBuf::from);
     let installed = workspace().join(".tools/sqld/current/sqld");
-    told.or(Some(installed)).filter(|it| it.is_file())
+    configured.or(Some(installed)).filter(|it| it.is_file())
 }
 
-/// Says that a test did not take place, where people and the build look for it.
+/// Reports a skipped test where people and the build look for it.
 fn skip(why: &str) {
     let line = format!("statements on a server: {why}\n");
     let _ = std::io::stderr().write_all(line.as_bytes());

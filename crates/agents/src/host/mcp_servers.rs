@@ -1,0 +1,150 @@
+//! Our MCP server in a JSON object that maps server names to entries: adds and removes it.
+//!
+//! Everything else in the file stays, byte for byte. Our entry is recognised by its name and by the
+//! command it runs.
+
+use serde_json::{Value, json};
+
+use super::{SettingsError, runs_waylore};
+use crate::json_spans::{self, JsonContent, scan_json};
+
+/// Name of our server.
+pub(super) const SERVER_NAME: &str = "waylore";
+
+/// The variant of JSON that a host accepts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum JsonFlavor {
+    Strict,
+    /// With comments and trailing commas.
+    Commented,
+}
+
+/// Settings with our server in the object under `list_key`; unchanged if it is present.
+pub(super) fn install(
+    flavor: JsonFlavor,
+    settings: &str,
+    list_key: &'static str,
+    server: &Value,
+) -> Result<String, SettingsError> {
+    let before = parse_settings(flavor, settings, list_key)?;
+    let known = &before[list_key][SERVER_NAME];
+    if known == server {
+        return Ok(settings.to_owned());
+    }
+    if !known.is_null() && !runs_waylore(known, "mcp") {
+        return Err(SettingsError::NameTaken);
+    }
+    let mut text = uninstall(flavor, settings, list_key)?;
+    // A file with nothing but comments keeps them above the new object.
+    if parse_settings(flavor, &text, list_key)? == json!({}) && scan_json(&text).is_none() {
+        text.push_str("{}\n");
+    }
+    insert_server(&text, list_key, server).ok_or(SettingsError::UnexpectedShape(list_key))
+}
+
+/// Settings without our server, and without the list if that becomes empty.
+pub(super) fn uninstall(
+    flavor: JsonFlavor,
+    settings: &str,
+    list_key: &'static str,
+) -> Result<String, SettingsError> {
+    let before = parse_settings(flavor, settings, list_key)?;
+    if !runs_waylore(&before[list_key][SERVER_NAME], "mcp") {
+        return Ok(settings.to_owned());
+    }
+    let span = scan_json(settings).and_then(|it| {
+        let list = it.member(list_key)?;
+        let is_alone = matches!(&list.value.content, JsonContent::Object(all) if all.len() == 1);
+        let own = list.value.member(SERVER_NAME)?;
+        Some(if is_alone { list.span.clone() } else { own.span.clone() })
+    });
+    Ok(span.map_or_else(|| settings.to_owned(), |it| json_spans::remove_span(settings, &it)))
+}
+
+fn parse_settings(
+    flavor: JsonFlavor,
+    settings: &str,
+    list_key: &'static str,
+) -> Result<Value, SettingsError> {
+    // Comments and commas become blanks, so that `serde_json` can check the rest.
+    let text = match flavor {
+        JsonFlavor::Strict => settings.to_owned(),
+        JsonFlavor::Commented => json_spans::to_strict_json(settings),
+    };
+    if json_spans::is_blank(&text) {
+        return Ok(json!({}));
+    }
+    let value: Value =
+        serde_json::from_str(&text).map_err(|it| SettingsError::Unreadable(it.to_string()))?;
+    if !value.is_object() {
+        return Err(SettingsError::Unreadable("it is not an object".to_owned()));
+    }
+    if value.get(list_key).is_some_and(|it| !it.is_object()) {
+        Err(SettingsError::UnexpectedShape(list_key))
+    } else {
+        Ok(value)
+    }
+}
+
+/// Appends our server to the list, which is created if it is missing.
+fn insert_server(text: &str, list_key: &str, server: &Value) -> Option<String> {
+    let root = scan_json(text)?;
+    let Some(list) = root.member(list_key) else {
+        let item = format!("\"{list_key}\": {{}}");
+        let with = json_spans::insert_item(text, &root, &item);
+        return insert_server(&with, list_key, server);
+    };
+    let item = serde_json::to_string_pretty(server).ok()?;
+    let item = format!("\"{SERVER_NAME}\": {item}");
+    Some(json_spans::insert_item(text, &list.value, &item))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = "mcpServers";
+
+    fn registered(settings: &str, program: &str) -> Result<String, SettingsError> {
+        let server = json!({ "command": program, "args": ["mcp"], "alwaysLoad": true });
+        install(JsonFlavor::Strict, settings, LIST, &server)
+    }
+
+    fn unregistered(settings: &str) -> Result<String, SettingsError> {
+        uninstall(JsonFlavor::Strict, settings, LIST)
+    }
+
+    const OTHER_SETTINGS: &str =
+        "{\n  \"numStartups\": 7,\n  \"mcpServers\": { \"db\": { \"command\": \"db\" } }\n}\n";
+
+    #[test]
+    fn installing_and_uninstalling_leaves_other_servers() {
+        for before in [OTHER_SETTINGS, "{}", "", "{ \"mcpServers\": {} }", "{\"a\":1}"] {
+            let with = registered(before, "/bin/waylore").unwrap();
+            let value: Value = serde_json::from_str(&with).unwrap();
+            assert_eq!(value[LIST][SERVER_NAME]["alwaysLoad"], true, "{with}");
+            assert_eq!(registered(&with, "/bin/waylore").unwrap(), with, "once");
+            let moved = registered(&with, "/opt/waylore").unwrap();
+            assert!(!moved.contains("/bin/waylore") && moved.contains("/opt/waylore"), "{moved}");
+            let after: Value = serde_json::from_str(&unregistered(&with).unwrap()).unwrap();
+            let mut was: Value = serde_json::from_str(before).unwrap_or_else(|_| json!({}));
+            if was[LIST] == json!({}) {
+                was.as_object_mut().unwrap().remove(LIST);
+            }
+            assert_eq!(after, was, "{before}");
+        }
+        assert_eq!(unregistered(OTHER_SETTINGS).unwrap(), OTHER_SETTINGS);
+        let with = registered(OTHER_SETTINGS, "/bin/waylore").unwrap();
+        assert!(with.contains("\"db\": { \"command\": \"db\" }"), "{with}");
+    }
+
+    #[test]
+    fn a_server_of_another_program_is_left_alone() {
+        let taken = "{\"mcpServers\": {\"waylore\": {\"command\": \"/usr/bin/other\"}}}";
+        assert_eq!(registered(taken, "/bin/waylore"), Err(SettingsError::NameTaken));
+        assert_eq!(unregistered(taken).unwrap(), taken);
+        for odd in ["[]", "{", "\u{c}", "{\"mcpServers\": []}"] {
+            assert!(registered(odd, "/bin/waylore").is_err(), "{odd}");
+        }
+    }
+}

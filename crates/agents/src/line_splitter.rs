@@ -1,0 +1,221 @@
+//! Splits a stream of bytes into lines of bounded length.
+//!
+//! One tool result can be 50 MB on one line. Long JSON strings are truncated while they stream by,
+//! so that a line stays valid JSON and is never held in memory as a whole. A line of text that is
+//! not JSON is truncated like one long string. A document is passed on in pieces, because its lines
+//! mean nothing.
+
+use crate::transcript_format::RecordLayout;
+
+/// Longest string inside a line, in bytes of its source text; the rest of the string is dropped.
+pub const MAX_STRING_BYTES: usize = 64 << 10;
+/// Longest line after its strings were truncated; a longer one is dropped.
+const MAX_LINE_BYTES: usize = model::MAX_EVENT_LINE_BYTES;
+/// Size of the pieces of a document.
+const DOCUMENT_PIECE_BYTES: usize = 64 << 10;
+
+/// Produces whole lines from pieces of any size.
+#[derive(Debug, Default)]
+pub struct LineSplitter {
+    line: Vec<u8>,
+    layout: RecordLayout,
+    lexer: StringLexer,
+    /// Strings that were truncated.
+    pub n_truncated: u64,
+    /// Lines that were too long even then.
+    pub n_dropped: u64,
+    is_overlong: bool,
+}
+
+/// Lexer state at the next byte of a JSON text, as far as strings need it.
+#[derive(Debug, Default)]
+#[expect(clippy::struct_excessive_bools, reason = "the states of a small lexer, all independent")]
+struct StringLexer {
+    in_string: bool,
+    /// Bytes of the current string so far.
+    length: usize,
+    /// The last byte was a backslash.
+    escaped: bool,
+    /// Hex digits still to come of an escape such as `\u00e9`.
+    n_hex_digits: u8,
+    /// The last escape was a high surrogate, whose low surrogate must not be dropped.
+    after_high_surrogate: bool,
+    /// The current character is copied; decided at its first byte.
+    is_copied: bool,
+    is_truncated: bool,
+}
+
+impl LineSplitter {
+    pub fn new(layout: RecordLayout) -> Self {
+        Self { layout, ..Self::default() }
+    }
+
+    /// Takes the next piece and calls `on_line` for every line that it completes.
+    pub fn feed(&mut self, piece: &[u8], mut on_line: impl FnMut(&[u8])) {
+        if self.layout == RecordLayout::Document {
+            for byte in piece {
+                self.push_byte(*byte);
+                if self.line.len() >= DOCUMENT_PIECE_BYTES {
+                    on_line(&self.line);
+                    self.line.clear();
+                }
+            }
+            return;
+        }
+        let mut rest = piece;
+        while !rest.is_empty() {
+            let end = rest.iter().position(|it| *it == b'\n');
+            let (part, more) = rest.split_at(end.unwrap_or(rest.len()));
+            self.push_part(part);
+            rest = more;
+            if end.is_some() {
+                self.end_line(&mut on_line);
+                rest = &rest[1..];
+            }
+        }
+    }
+
+    /// Completes a last line that has no line end.
+    pub fn finish(&mut self, mut on_line: impl FnMut(&[u8])) {
+        if !self.line.is_empty() {
+            self.end_line(&mut on_line);
+        }
+    }
+
+    fn end_line(&mut self, on_line: &mut impl FnMut(&[u8])) {
+        if self.is_overlong {
+            self.n_dropped += 1;
+        } else {
+            on_line(&self.line);
+        }
+        self.line.clear();
+        self.lexer = StringLexer::default();
+        self.is_overlong = false;
+    }
+
+    fn push_part(&mut self, part: &[u8]) {
+        if self.is_overlong {
+            return;
+        }
+        if self.layout == RecordLayout::Lines {
+            for byte in part {
+                self.push_byte(*byte);
+            }
+        } else {
+            // Only JSON has strings to truncate; of other text the beginning of a line stays.
+            let space = MAX_STRING_BYTES.saturating_sub(self.line.len());
+            self.line.extend_from_slice(&part[..part.len().min(space)]);
+        }
+        if self.line.len() > MAX_LINE_BYTES {
+            self.is_overlong = true;
+            self.line = Vec::new();
+        }
+    }
+
+    fn push_byte(&mut self, byte: u8) {
+        let lexer = &mut self.lexer;
+        if !lexer.in_string {
+            lexer.in_string = byte == b'"';
+            (lexer.length, lexer.is_truncated) = (0, false);
+            self.line.push(byte);
+            return;
+        }
+        // An escape is copied whole or not at all, so the decision is made only between characters.
+        if !lexer.escaped && lexer.n_hex_digits == 0 {
+            if byte == b'"' {
+                lexer.in_string = false;
+                self.line.push(byte);
+                return;
+            }
+            let completes_pair = lexer.after_high_surrogate && !lexer.is_truncated;
+            lexer.is_copied = lexer.length < MAX_STRING_BYTES || completes_pair;
+            self.n_truncated += u64::from(!lexer.is_copied && !lexer.is_truncated);
+            lexer.is_truncated |= !lexer.is_copied;
+            lexer.after_high_surrogate &= byte == b'\\';
+        }
+        lexer.advance(byte);
+        if lexer.is_copied {
+            self.line.push(byte);
+        }
+    }
+}
+
+impl StringLexer {
+    /// Follows escapes inside a string.
+    fn advance(&mut self, byte: u8) {
+        self.length += 1;
+        if self.escaped {
+            let is_unicode = byte == b'u';
+            (self.escaped, self.n_hex_digits) = (false, if is_unicode { 4 } else { 0 });
+            // A surrogate after a high one is the low one, which opens no further pair.
+            self.after_high_surrogate = is_unicode && !self.after_high_surrogate;
+            return;
+        }
+        // High surrogates are D800 to DBFF: the first two digits decide.
+        match self.n_hex_digits {
+            0 => self.escaped = byte == b'\\',
+            4 => self.after_high_surrogate &= matches!(byte, b'd' | b'D'),
+            3 => {
+                self.after_high_surrogate &=
+                    matches!(byte, b'8' | b'9' | b'a' | b'b' | b'A' | b'B');
+            }
+            _ => {}
+        }
+        self.n_hex_digits = self.n_hex_digits.saturating_sub(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn split(layout: RecordLayout, text: &[u8], piece_size: usize) -> (Vec<Vec<u8>>, u64) {
+        let mut splitter = LineSplitter::new(layout);
+        let mut acc = Vec::new();
+        for piece in text.chunks(piece_size) {
+            splitter.feed(piece, |line| acc.push(line.to_vec()));
+        }
+        splitter.finish(|line| acc.push(line.to_vec()));
+        (acc, splitter.n_truncated)
+    }
+
+    #[test]
+    fn a_result_of_megabytes_stays_valid_json() {
+        let long = "\\ud83d\\ude00\\n".repeat(200_000);
+        let text = format!("{{\"a\":\"{long}\",\"b\":[1,\"x\"]}}\n{{}}");
+        let (lines, n_truncated) = split(RecordLayout::Lines, text.as_bytes(), 4096);
+        assert!(lines[0].len() < MAX_STRING_BYTES + 100);
+        let value: serde_json::Value = serde_json::from_slice(&lines[0]).unwrap();
+        assert_eq!((value["b"][1].as_str(), n_truncated, lines.len()), (Some("x"), 1, 2));
+    }
+
+    #[test]
+    fn a_document_is_split_into_pieces_whatever_its_lines() {
+        let text = format!("{{\"a\": \"{}\",\n \"b\": 1}}\n", "x".repeat(MAX_STRING_BYTES * 3));
+        let (lines, n_truncated) = split(RecordLayout::Document, text.as_bytes(), 4096);
+        assert!(lines.iter().all(|it| it.len() <= DOCUMENT_PIECE_BYTES));
+        let value: serde_json::Value = serde_json::from_slice(&lines.concat()).unwrap();
+        assert_eq!((value["b"].as_u64(), n_truncated), (Some(1), 1));
+    }
+
+    #[test]
+    fn other_text_keeps_the_beginning_of_a_line() {
+        let text = "x".repeat(MAX_STRING_BYTES * 3) + "\nshort";
+        let (lines, _) = split(RecordLayout::Text, text.as_bytes(), 1000);
+        assert_eq!((lines[0].len(), lines[1].as_slice()), (MAX_STRING_BYTES, b"short".as_slice()));
+    }
+
+    proptest! {
+        #[test]
+        fn short_lines_pass_unchanged(text in "(\\PC|[\"\\\\\n]){0,300}", piece in 1..50_usize) {
+            let (lines, n_truncated) = split(RecordLayout::Lines, text.as_bytes(), piece);
+            let mut whole: Vec<Vec<u8>> =
+                text.split('\n').map(|it| it.as_bytes().to_vec()).collect();
+            if whole.last().is_some_and(Vec::is_empty) {
+                whole.pop();
+            }
+            prop_assert_eq!((lines, n_truncated), (whole, 0));
+        }
+    }
+}

@@ -1,0 +1,298 @@
+//! Rule files: instructions that users wrote for their agents, split into statements.
+//!
+//! Understands Markdown as far as that needs. The selection of statements worth storing is left to
+//! the caller.
+
+/// A file that hosts read on their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RuleFile {
+    /// Relative to the project root. A folder ends in `/` and stands for the files in it.
+    pub path: &'static str,
+    /// Hosts that read it on their own.
+    pub read_by: &'static [&'static str],
+}
+
+/// In the order of reading: a rule in two files is taken from the first.
+#[rustfmt::skip]
+pub const RULE_FILES: &[RuleFile] = &[
+    RuleFile { path: "AGENTS.md",                       read_by: &["codex", "copilot", "opencode", "cursor", "zed"] },
+    RuleFile { path: "CLAUDE.md",                       read_by: &["claude-code", "copilot", "opencode"] },
+    RuleFile { path: ".claude/CLAUDE.md",               read_by: &["claude-code"] },
+    RuleFile { path: "GEMINI.md",                       read_by: &["copilot", "gemini"] },
+    RuleFile { path: ".github/copilot-instructions.md", read_by: &["copilot"] },
+    RuleFile { path: ".cursorrules",                    read_by: &["cursor"] },
+    RuleFile { path: ".cursor/rules/",                  read_by: &["cursor"] },
+    RuleFile { path: ".windsurfrules",                  read_by: &["windsurf"] },
+    RuleFile { path: ".windsurf/rules/",                read_by: &["windsurf"] },
+    RuleFile { path: ".clinerules",                     read_by: &["cline"] },
+    RuleFile { path: ".clinerules/",                    read_by: &["cline"] },
+];
+
+/// Hosts that read a file only if another one, which they prefer, is missing.
+const SKIPPED_IF_PRESENT: &[(&str, &str, &str)] = &[
+    // host      skips        if it finds
+    ("opencode", "CLAUDE.md", "AGENTS.md"),
+];
+
+/// True if a host reads a file on its own. `exists` tests for other rule files of the project.
+pub fn is_read_by_host(path: &str, host: &str, exists: impl Fn(&str) -> bool) -> bool {
+    let is_skipped =
+        SKIPPED_IF_PRESENT.iter().any(|it| (it.0, it.1) == (host, path) && exists(it.2));
+    find_rule_file(path).is_some_and(|it| it.read_by.contains(&host)) && !is_skipped
+}
+
+/// The row of the table that a path belongs to.
+pub fn find_rule_file(path: &str) -> Option<&'static RuleFile> {
+    let matches =
+        |it: &&RuleFile| it.path == path || (it.path.ends_with('/') && path.starts_with(it.path));
+    RULE_FILES.iter().find(matches)
+}
+
+/// One statement of a rule file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct RuleStatement {
+    /// Line number, from 1.
+    pub line: usize,
+    /// The heading above it, or the list item that introduces it.
+    pub under: Option<String>,
+    pub text: String,
+}
+
+/// Headings that add nothing to the statements under them, in lower case.
+const EMPTY_HEADINGS: &[&str] = &[
+    "rules",
+    "general",
+    "general rules",
+    "guidelines",
+    "general guidelines",
+    "conventions",
+    "notes",
+    "important",
+    "important notes",
+    "overview",
+    "instructions",
+    "other",
+    "misc",
+    "do",
+    "don't",
+    "dos and don'ts",
+    "critical rules",
+    "key rules",
+    "best practices",
+    "guidance",
+    "remember",
+];
+
+/// The statements of a rule file, in their order.
+pub fn parse_statements(text: &str) -> Vec<RuleStatement> {
+    let mut reader = RuleReader::default();
+    let mut lines = text.lines().enumerate().peekable();
+    if lines.peek().is_some_and(|it| it.1.trim_end() == "---") {
+        // Front matter configures the host; it holds no rules.
+        lines.next();
+        for (_, line) in lines.by_ref() {
+            if line.trim_end() == "---" {
+                break;
+            }
+        }
+    }
+    for (at, line) in lines {
+        reader.read_line(at + 1, line);
+    }
+    reader.finish_statement();
+    reader.acc
+}
+
+/// A line-by-line reader of Markdown.
+#[derive(Default)]
+struct RuleReader {
+    acc: Vec<RuleStatement>,
+    /// The nearest heading. The title is left out: it applies to the whole file, so it tells
+    /// nothing about one statement.
+    heading: Option<String>,
+    /// List items that introduce the items below them, with their indentation.
+    introductions: Vec<(usize, String)>,
+    /// The statement being read, which may continue on the next line.
+    open: Option<OpenStatement>,
+    /// The fence that ends the current code block.
+    fence: Option<String>,
+    in_comment: bool,
+}
+
+/// A statement whose end is not reached.
+struct OpenStatement {
+    line: usize,
+    indent: usize,
+    is_item: bool,
+    text: String,
+}
+
+impl RuleReader {
+    fn read_line(&mut self, number: usize, line: &str) {
+        let trimmed = line.trim();
+        // Code blocks and comments are skipped up to their end, whatever they contain.
+        if let Some(fence) = &self.fence {
+            if trimmed.starts_with(fence.as_str()) {
+                self.fence = None;
+            }
+            return;
+        }
+        if self.in_comment || trimmed.starts_with("<!--") {
+            self.in_comment = !trimmed.contains("-->");
+            return;
+        }
+        if let Some(fence) = ["```", "~~~"].iter().find(|it| trimmed.starts_with(**it)) {
+            self.finish_statement();
+            self.fence = Some((*fence).to_owned());
+            return;
+        }
+        let indent = line.len() - line.trim_start().len();
+        if let Some(title) = parse_heading(trimmed) {
+            // A heading ends every list above it.
+            self.finish_statement();
+            self.introductions.clear();
+            self.heading = (!trimmed.starts_with("# ")).then(|| strip_emphasis(title));
+        } else if trimmed.is_empty() || trimmed.starts_with('|') || is_separator(trimmed) {
+            self.finish_statement();
+        } else if let Some(item) = parse_list_item(trimmed) {
+            self.finish_statement();
+            self.introductions.retain(|it| it.0 < indent);
+            self.open =
+                Some(OpenStatement { line: number, indent, is_item: true, text: item.to_owned() });
+        } else if let Some(open) = &mut self.open {
+            // A line without a marker continues the item or paragraph before it.
+            open.text.push(' ');
+            open.text.push_str(trimmed);
+        } else {
+            let text = trimmed.trim_start_matches("> ").to_owned();
+            self.open = Some(OpenStatement { line: number, indent, is_item: false, text });
+        }
+    }
+
+    /// Adds the statement being read, or takes it as an introduction.
+    fn finish_statement(&mut self) {
+        let Some(open) = self.open.take() else { return };
+        let text = strip_emphasis(&open.text);
+        // `In migrations:` says nothing itself but belongs to the items below it.
+        if let Some(introduction) = text.strip_suffix(':') {
+            // A paragraph introduces nothing below it and ends all open introductions.
+            let indent = if open.is_item { open.indent } else { 0 };
+            self.introductions.retain(|it| it.0 < indent);
+            if open.is_item {
+                self.introductions.push((indent, introduction.to_owned()));
+            }
+            return;
+        }
+        if text.is_empty() {
+            return;
+        }
+        let introduced = self.introductions.last().map(|it| it.1.clone());
+        let is_specific = |it: &String| !EMPTY_HEADINGS.contains(&it.to_lowercase().as_str());
+        let under = introduced.or_else(|| self.heading.clone().filter(is_specific));
+        self.acc.push(RuleStatement { line: open.line, under, text });
+    }
+}
+
+fn parse_heading(line: &str) -> Option<&str> {
+    let rest = line.trim_start_matches('#');
+    let depth = line.len() - rest.len();
+    (1..=6).contains(&depth).then(|| rest.strip_prefix(' ')).flatten()
+}
+
+/// The text of a list item.
+fn parse_list_item(line: &str) -> Option<&str> {
+    let bullet = ["- ", "* ", "+ ", "• "].iter().find_map(|it| line.strip_prefix(it));
+    let text = bullet.or_else(|| {
+        let digits = line.bytes().take_while(u8::is_ascii_digit).count();
+        let rest = &line[digits..];
+        let follows = rest.strip_prefix(". ").or_else(|| rest.strip_prefix(") "));
+        follows.filter(|_| (1..=3).contains(&digits))
+    })?;
+    let boxes = ["[ ] ", "[x] ", "[X] "];
+    Some(boxes.iter().find_map(|it| text.strip_prefix(it)).unwrap_or(text))
+}
+
+/// True for a horizontal rule and for the underline of a heading.
+fn is_separator(line: &str) -> bool {
+    line.len() >= 3 && line.chars().all(|it| matches!(it, '-' | '*' | '_' | '=' | ' '))
+}
+
+/// The text without emphasis and repeated spaces. Code stays in backticks.
+fn strip_emphasis(text: &str) -> String {
+    let text = text.replace("**", "").replace("__", "");
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    fn check(text: &str, expect: Expect) {
+        let show = |it: &RuleStatement| {
+            let under = it.under.as_ref().map(|it| format!("[{it}] ")).unwrap_or_default();
+            format!("{}: {under}{}\n", it.line, it.text)
+        };
+        expect.assert_eq(&parse_statements(text).iter().map(show).collect::<String>());
+    }
+
+    #[test]
+    fn a_host_that_reads_one_of_two_files_reads_the_preferred_one() {
+        let reads = |path: &str, host: &str, there: &[&str]| {
+            is_read_by_host(path, host, |it| there.contains(&it))
+        };
+        assert!(reads("CLAUDE.md", "opencode", &["CLAUDE.md"]));
+        assert!(!reads("CLAUDE.md", "opencode", &["AGENTS.md", "CLAUDE.md"]));
+        assert!(reads("AGENTS.md", "opencode", &["AGENTS.md", "CLAUDE.md"]));
+        assert!(reads("CLAUDE.md", "claude-code", &["AGENTS.md", "CLAUDE.md"]));
+        assert!(!reads("CLAUDE.md", "codex", &["CLAUDE.md"]));
+    }
+
+    #[test]
+    fn items_and_paragraphs_are_statements() {
+        check(
+            "# My project\n\nIt does\nthings.\n\n## Testing\n- Use `pytest`, **never**\n  unittest\n1. Run it twice\n- [ ] later\n\n## Rules\n* Be kind\n",
+            expect![[r"
+                3: It does things.
+                7: [Testing] Use `pytest`, never unittest
+                9: [Testing] Run it twice
+                10: [Testing] later
+                13: Be kind
+            "]],
+        );
+    }
+
+    #[test]
+    fn an_introducing_item_is_the_context_of_the_items_below_it() {
+        check(
+            "- In migrations:\n  - never drop a column\n  - In SQL files:\n    - one statement a line\n  - keep them small\n- elsewhere\n",
+            expect![[r"
+                2: [In migrations] never drop a column
+                4: [In SQL files] one statement a line
+                5: [In migrations] keep them small
+                6: elsewhere
+            "]],
+        );
+    }
+
+    #[test]
+    fn tables_code_and_comments_are_no_statements() {
+        check(
+            "---\nglobs: '*.ts'\n---\n<!-- never\nsay this -->\n| a | b |\n|---|---|\n```sh\nrm -rf x\n```\n---\nText\n~~~\nmore\n",
+            expect![[r"
+                12: Text
+            "]],
+        );
+        check("", expect![""]);
+        check("---\nnever closed", expect![""]);
+    }
+
+    #[test]
+    fn hosts_read_their_own_files() {
+        let is_read_by =
+            |path, host| find_rule_file(path).is_some_and(|it| it.read_by.contains(&host));
+        assert!(is_read_by("CLAUDE.md", "claude-code") && !is_read_by("CLAUDE.md", "codex"));
+        assert!(is_read_by(".cursor/rules/api.mdc", "cursor"));
+        assert!(!is_read_by("README.md", "claude-code"));
+    }
+}

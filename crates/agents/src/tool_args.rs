@@ -1,0 +1,192 @@
+//! Converts the arguments of a call, which hosts name differently, to [`ToolArgs`].
+
+use model::{LineSpan, ProjectPath, Tool, ToolArgs, fingerprint_text};
+use serde_json::Value;
+
+use crate::patch;
+use crate::path_resolver::PathResolver;
+
+/// Shortest edited text that gets a fingerprint. Shorter texts recur by chance, so an edit that
+/// restores one is no undo.
+const MIN_FINGERPRINT_CHARS: usize = 20;
+/// Longest command, query or URL stored, in bytes.
+const MAX_ARGUMENT_BYTES: usize = 4096;
+
+#[rustfmt::skip]
+const PATH_KEYS: &[&str] = &["file_path", "path", "filePath", "notebook_path", "absolute_path", "filename", "file", "dir_path", "target_file"];
+const QUERY_KEYS: &[&str] = &["pattern", "query", "regex", "search", "description"];
+const COMMAND_KEYS: &[&str] = &["command", "cmd", "code"];
+const REMOVED_TEXT_KEYS: &[&str] = &["old_string", "old_str", "oldString"];
+const ADDED_TEXT_KEYS: &[&str] = &["new_string", "new_str", "newString", "content", "file_text"];
+
+/// Reads the arguments of a call. For a tool with several functions `tool` becomes the one that was
+/// used.
+pub(crate) fn parse_args(tool: &mut Tool, input: &Value, resolver: &PathResolver) -> ToolArgs {
+    if let Some(text) = input.as_str() {
+        return parse_text_args(tool, text, resolver);
+    }
+    if *tool == Tool::Edit {
+        // `str_replace_editor` and its like read, create and edit with one tool.
+        match input["command"].as_str() {
+            Some("view") => *tool = Tool::Read,
+            Some("create") => *tool = Tool::Write,
+            _ => {}
+        }
+    }
+    // Codex edits through a shell command that applies a patch.
+    let command = if *tool == Tool::Shell { find_command(input) } else { None };
+    if let Some(patched) = command.as_deref().and_then(patch::find_in_command) {
+        *tool = Tool::Edit;
+        return ToolArgs {
+            paths: resolve_paths(&patch::patched_files(patched), resolver),
+            ..ToolArgs::default()
+        };
+    }
+    let patched =
+        first_text(input, &["patch", "input", "patchText"]).filter(|it| patch::is_patch(it));
+    let mut paths =
+        patched.map(|it| resolve_paths(&patch::patched_files(it), resolver)).unwrap_or_default();
+    for name in PATH_KEYS {
+        paths.extend(input[name].as_str().and_then(|it| resolver.resolve(it)));
+    }
+    for it in input["paths"].as_array().into_iter().flatten().take(100) {
+        paths.extend(it.as_str().and_then(|it| resolver.resolve(it)));
+    }
+    // Some hosts pass the same path under two names.
+    paths.dedup();
+    // Of several edits in one call only the first is recorded.
+    let edit = input["edits"].get(0).unwrap_or(input);
+    let changes = matches!(tool, Tool::Edit | Tool::Write);
+    ToolArgs {
+        paths,
+        lines: find_line_span(input),
+        query: first_text(input, QUERY_KEYS)
+            .filter(|_| *tool != Tool::Shell)
+            .map(truncate_argument),
+        command,
+        url: input["url"].as_str().map(truncate_argument),
+        removed: first_text(edit, REMOVED_TEXT_KEYS).filter(|_| changes).and_then(edit_fingerprint),
+        added: first_text(edit, ADDED_TEXT_KEYS).filter(|_| changes).and_then(edit_fingerprint),
+    }
+}
+
+/// Arguments that are one text instead of an object.
+fn parse_text_args(tool: &mut Tool, text: &str, resolver: &PathResolver) -> ToolArgs {
+    if patch::is_patch(text) {
+        *tool = Tool::Edit;
+        return ToolArgs {
+            paths: resolve_paths(&patch::patched_files(text), resolver),
+            ..ToolArgs::default()
+        };
+    }
+    match tool {
+        Tool::Shell => ToolArgs { command: Some(truncate_argument(text)), ..ToolArgs::default() },
+        Tool::Search | Tool::List | Tool::WebSearch => {
+            ToolArgs { query: Some(truncate_argument(text)), ..ToolArgs::default() }
+        }
+        _ => ToolArgs { paths: resolve_paths(&[text.to_owned()], resolver), ..ToolArgs::default() },
+    }
+}
+
+/// The command as a text. Some hosts pass a list of words, often wrapped in `bash -lc`, which is
+/// removed.
+fn find_command(input: &Value) -> Option<String> {
+    for name in COMMAND_KEYS {
+        match &input[name] {
+            Value::String(text) => return Some(truncate_argument(text)),
+            Value::Array(words) => {
+                let words: Vec<&str> = words.iter().filter_map(Value::as_str).collect();
+                return Some(match words[..] {
+                    [shell, flag, script]
+                        if shell.ends_with("sh")
+                            && flag.starts_with('-')
+                            && flag.ends_with('c') =>
+                    {
+                        truncate_argument(script)
+                    }
+                    _ => truncate_argument(&words.join(" ")),
+                });
+            }
+            _ => {}
+        }
+    }
+    None
+}
+
+fn find_line_span(input: &Value) -> Option<LineSpan> {
+    let number = |name: &str| input[name].as_u64().and_then(|it| u32::try_from(it).ok());
+    if let Some(range) = input["view_range"].as_array() {
+        let at = |nth: usize| range.get(nth)?.as_u64().and_then(|it| u32::try_from(it).ok());
+        return Some(LineSpan { first: at(0)?, last: at(1).unwrap_or(u32::MAX) });
+    }
+    // `offset` and `limit` count lines; `start_line` and `end_line` name the first and the last.
+    let first = number("offset").or_else(|| number("start_line"))?.max(1);
+    let last = number("limit").map(|it| first.saturating_add(it).saturating_sub(1));
+    Some(LineSpan { first, last: last.or_else(|| number("end_line")).unwrap_or(u32::MAX) })
+}
+
+pub(crate) fn resolve_paths(paths: &[String], resolver: &PathResolver) -> Vec<ProjectPath> {
+    paths.iter().filter_map(|it| resolver.resolve(it)).collect()
+}
+
+fn first_text<'a>(input: &'a Value, names: &[&str]) -> Option<&'a str> {
+    names.iter().find_map(|it| input[it].as_str())
+}
+
+/// Fingerprint of an edited text, by which a later edit that restores it is recognised.
+fn edit_fingerprint(text: &str) -> Option<String> {
+    (text.chars().nth(MIN_FINGERPRINT_CHARS - 1).is_some()).then(|| fingerprint_text(text))
+}
+
+pub(crate) fn truncate_argument(text: &str) -> String {
+    text[..text.floor_char_boundary(MAX_ARGUMENT_BYTES)].replace('\0', "\u{fffd}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::tool_names;
+    use expect_test::{Expect, expect};
+
+    fn check(tool: &str, input: &str, expect: Expect) {
+        let mut tool = tool_names::tool_by_name(tool);
+        let input = serde_json::from_str(input).unwrap();
+        let args = parse_args(&mut tool, &input, &PathResolver::new(None, "/p"));
+        expect.assert_eq(&format!("{tool} {}", serde_json::to_string(&args).unwrap()));
+    }
+
+    #[test]
+    fn arguments_mean_the_same_for_every_host() {
+        check(
+            "Read",
+            r#"{"file_path":"/p/a.rs","offset":70,"limit":10}"#,
+            expect![[r#"read {"paths":["a.rs"],"lines":{"first":70,"last":79}}"#]],
+        );
+        check(
+            "Edit",
+            r#"{"file_path":"/p/a.rs","old_string":"let total = sum(x);","new_string":"let total: u64 = sum(x);"}"#,
+            expect![[r#"edit {"paths":["a.rs"],"added":"9c94d13d4dcf253f"}"#]],
+        );
+        check(
+            "str_replace_editor",
+            r#"{"command":"view","path":"/p/a.rs","view_range":[1,9]}"#,
+            expect![[r#"read {"paths":["a.rs"],"lines":{"first":1,"last":9}}"#]],
+        );
+        check(
+            "shell",
+            r#"{"command":["bash","-lc","ls src"]}"#,
+            expect![[r#"shell {"command":"ls src"}"#]],
+        );
+        check(
+            "Grep",
+            r#"{"pattern":"fn main","path":"/p/src","type":"rust"}"#,
+            expect![[r#"search {"paths":["src"],"query":"fn main"}"#]],
+        );
+        check(
+            "apply_patch",
+            r#""*** Begin Patch\n*** Update File: /p/src/a.ts\n@@\n-x\n+y\n*** Add File: b.ts\n+z\n*** End Patch""#,
+            expect![[r#"edit {"paths":["src/a.ts","b.ts"]}"#]],
+        );
+        check("TodoWrite", r#"{"todos":[]}"#, expect!["other {}"]);
+    }
+}

@@ -1,0 +1,110 @@
+//! Opens a project: the one place where environment, settings and policy meet.
+//!
+//! Commands, the daemon and the MCP server all open projects here, so they cannot differ in what
+//! they allow.
+
+use std::path::Path;
+
+use engine::{Config, ModelSet, Project, ProjectPolicy};
+use model::Timestamp;
+
+use crate::config::Settings;
+use crate::environment::{self, Environment};
+use crate::models;
+
+/// Damage that opening a project tolerates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum DamageTolerance {
+    /// None: any damage is an error.
+    None,
+    /// Unreadable settings of the project. For the daemon, which reads them again before each piece
+    /// of work.
+    ProjectSettings,
+    /// An unreadable registry as well. For the commands that repair it.
+    Registry,
+}
+
+/// Everything needed to open projects, read from environment and settings once.
+#[derive(Clone)]
+pub(crate) struct ProjectFactory {
+    pub(crate) config: Config,
+    /// The user's settings, without those of any project.
+    pub(crate) settings: Settings,
+}
+
+/// An open project with its settings.
+pub(crate) struct OpenedProject {
+    pub(crate) project: Project,
+    /// The user's settings with those of the project on top.
+    pub(crate) settings: Settings,
+    /// The reason why the registry could not be read. The project is then treated as new.
+    pub(crate) registry_error: Option<engine::Error>,
+}
+
+impl ProjectFactory {
+    pub(crate) fn new(environment: &Environment) -> anyhow::Result<Self> {
+        let settings = Settings::load(environment)?;
+        let key = settings.encryption_key(environment)?;
+        let models = models::plan_models(&settings)?.build_models();
+        Ok(Self { config: config(environment, &settings, key, models), settings })
+    }
+
+    /// A factory for commands that show or correct the settings. Wrong settings become problems of
+    /// the settings instead of errors. An error about models is returned instead: `config` reports
+    /// it by itself.
+    pub(crate) fn with_wrong_settings(environment: &Environment) -> (Self, Option<anyhow::Error>) {
+        let mut settings = Settings::load_anyway(environment);
+        let key = settings.encryption_key(environment).unwrap_or_else(|error| {
+            settings.problems.push(error.to_string());
+            None
+        });
+        let (models, error) = match models::plan_models(&settings) {
+            Ok(plan) => (plan.build_models(), None),
+            Err(error) => (ModelSet::built_in(), Some(error)),
+        };
+        (Self { config: config(environment, &settings, key, models), settings }, error)
+    }
+
+    /// Opens the project of a folder, reads the settings stored for it and sets its policy.
+    pub(crate) async fn open(
+        &self,
+        folder: &Path,
+        now: Timestamp,
+        tolerance: DamageTolerance,
+    ) -> Result<OpenedProject, engine::Error> {
+        let (mut project, registry_error) =
+            Project::open_for_repair(self.config.clone(), folder, now).await?;
+        let registry_error = match registry_error {
+            Some(error) if tolerance != DamageTolerance::Registry => return Err(error),
+            other => other,
+        };
+        let stored = match project.project_settings().await {
+            Err(_) if tolerance != DamageTolerance::None => Vec::new(),
+            other => other?,
+        };
+        let settings = self.settings.clone().with_project(&stored);
+        project.set_policy(settings.project_policy());
+        Ok(OpenedProject { project, settings, registry_error })
+    }
+
+    /// The policy of a project that has these settings stored.
+    pub(crate) fn policy(&self, stored: &[(String, String)]) -> ProjectPolicy {
+        self.settings.clone().with_project(stored).project_policy()
+    }
+}
+
+fn config(
+    environment: &Environment,
+    settings: &Settings,
+    key: Option<engine::EncryptionKey>,
+    models: ModelSet,
+) -> Config {
+    Config {
+        data: environment.data.clone(),
+        key,
+        home: environment.home.clone(),
+        types: settings.types.clone(),
+        models,
+        random: environment::random_bytes,
+    }
+}

@@ -1,0 +1,195 @@
+//! Resolution of a new memory against the known ones: a repetition is merged, a contradiction
+//! supersedes, everything else is inserted.
+
+use model::{
+    Deprecation, Memory, MemoryScope, PerMille, Relation, RelationKind, RelationTarget,
+    SymbolAnchor, words,
+};
+use promote::{MAX_EARNED_CONFIDENCE, MemoryStatement, StatementRelation};
+use store::{AuditAction, MemoryFilter, StoreChange, StoreReader, WriteBatch};
+
+use crate::editing::user_batch;
+use crate::lookup::match_expression;
+use crate::{Error, MemoryNovelty};
+
+/// Memories with the same words that a draft is compared with.
+pub(crate) const MAX_COMPARED_MEMORIES: u32 = 30;
+/// Confidence, per mille, that a memory gains when it is stated again.
+const REPETITION_GAIN: u16 = 50;
+
+/// The decision about a draft: the memory as it will be, and the batch that writes it.
+pub(crate) struct DraftResolution {
+    pub(crate) memory: Memory,
+    pub(crate) novelty: MemoryNovelty,
+    pub(crate) batch: WriteBatch,
+}
+
+/// The source of a draft's type.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum TypeOrigin {
+    /// The user named the type.
+    Given,
+    /// The type was guessed from the text.
+    Suggested,
+}
+
+/// The similarity of a draft and the memory it is merged into.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum MergeKind {
+    Same,
+    Near,
+}
+
+/// The reason why a memory supersedes another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum SupersedeCause {
+    /// The user corrected the old memory.
+    Correction,
+    /// A comparison found a contradiction.
+    Comparison,
+}
+
+/// Compares a draft with the known memories and decides what to write.
+pub(crate) async fn resolve_draft(
+    store: &StoreReader,
+    draft: Memory,
+    type_origin: TypeOrigin,
+) -> Result<DraftResolution, Error> {
+    let known = similar_memories(store, &draft.content, MAX_COMPARED_MEMORIES).await?;
+    let statements: Vec<MemoryStatement<'_>> = known.iter().map(to_statement).collect();
+    let Some((at, relationship)) = promote::find_nearest(&to_statement(&draft), &statements) else {
+        return Ok(insert_draft(draft));
+    };
+    let old = known[at].clone();
+    // A draft that waits for review must not change a memory that is believed.
+    let is_held = draft.flags.needs_review && !old.flags.tainted;
+    Ok(match relationship {
+        // A merge would make the user's own words as doubtful as those from outside.
+        StatementRelation::Same | StatementRelation::Near { .. } if old.flags.tainted => {
+            supersede(old, draft, "the same, but from outside and not confirmed".to_owned())
+        }
+        StatementRelation::Same => merge(old, draft, MergeKind::Same, type_origin),
+        StatementRelation::Near { .. } if !is_held => {
+            merge(old, draft, MergeKind::Near, type_origin)
+        }
+        StatementRelation::Contradicts { what } if !is_held => {
+            supersede(old, draft, what.to_string())
+        }
+        _ => insert_draft(draft),
+    })
+}
+
+/// Searches for active memories that share words with a text, the best match first.
+pub(crate) async fn similar_memories(
+    store: &StoreReader,
+    text: &str,
+    limit: u32,
+) -> Result<Vec<Memory>, Error> {
+    let terms = words::query_keywords(text);
+    if terms.is_empty() || !store.exists() {
+        return Ok(Vec::new());
+    }
+    let (expression, filter) = (match_expression(&terms, " OR "), MemoryFilter::active(limit));
+    let hits = store.memories().search(expression, filter).await?;
+    Ok(hits.into_iter().map(|it| it.memory).collect())
+}
+
+fn to_statement(memory: &Memory) -> MemoryStatement<'_> {
+    MemoryStatement { text: &memory.content, files: &memory.files, kind: &memory.kind }
+}
+
+/// Inserts a draft as a new memory.
+pub(crate) fn insert_draft(draft: Memory) -> DraftResolution {
+    let changes = vec![StoreChange::Insert(Box::new(draft.clone()))];
+    let batch = user_batch(AuditAction::Remember, draft.updated_at, changes);
+    DraftResolution { memory: draft, novelty: MemoryNovelty::New, batch }
+}
+
+/// Merges a draft into a known memory. The result has everything that either of them names, and the
+/// longer text.
+fn merge(
+    old: Memory,
+    draft: Memory,
+    merge_kind: MergeKind,
+    type_origin: TypeOrigin,
+) -> DraftResolution {
+    let previous_text = old.content.clone();
+    // The maximum does not lower a confidence that was higher before.
+    let gained = old.confidence.saturating_add(REPETITION_GAIN).at_most(MAX_EARNED_CONFIDENCE);
+    let confidence = gained.max(old.confidence);
+    let mut merged = Memory { confidence, updated_at: draft.updated_at, ..old };
+    let takes_text = draft.content.len() >= merged.content.len();
+    if takes_text {
+        merged.content = draft.content;
+    }
+    if type_origin == TypeOrigin::Given {
+        // A payload belongs to one type.
+        merged.payload = merged.payload.filter(|it| Some(it.kind()) == draft.kind.core_kind());
+        merged.kind = draft.kind;
+    }
+    merged.summary = promote::compose_summary(&merged.content, &merged.kind);
+    merged.citation = promote::compose_citation(&merged.content);
+    extend_unique(&mut merged.tags, draft.tags);
+    extend_unique(&mut merged.files, draft.files);
+    extend_unique(&mut merged.modules, draft.modules);
+    // The draft saw its symbols later, so its hashes replace the old ones.
+    let is_replaced = |it: &SymbolAnchor| {
+        draft.anchors.iter().any(|new| (&new.file, &new.symbol) == (&it.file, &it.symbol))
+    };
+    merged.anchors.retain(|it| !is_replaced(it));
+    extend_unique(&mut merged.anchors, draft.anchors);
+    merged.flags.pinned |= draft.flags.pinned;
+    // The text is the user's own now, so it is verified. A near text that is kept is not theirs.
+    if merge_kind == MergeKind::Same || takes_text {
+        merged.flags.user_verified = true;
+        merged.flags.needs_review = draft.flags.needs_review;
+        merged.states.stale_at = None;
+    }
+    let changes = vec![StoreChange::Replace(Box::new(merged.clone()))];
+    let batch = user_batch(AuditAction::Merge, merged.updated_at, changes);
+    DraftResolution { memory: merged, novelty: MemoryNovelty::Merged { previous_text }, batch }
+}
+
+/// Appends the items that `acc` does not have yet.
+pub(crate) fn extend_unique<T: PartialEq>(acc: &mut Vec<T>, more: Vec<T>) {
+    for item in more {
+        if !acc.contains(&item) {
+            acc.push(item);
+        }
+    }
+}
+
+/// Turns a draft into the successor of `old`: it links to `old` and inherits what `old` is about.
+pub(crate) fn to_successor(old: &Memory, mut draft: Memory, cause: SupersedeCause) -> Memory {
+    let (kind, target) = (RelationKind::Supersedes, RelationTarget::Memory(old.id));
+    let auto = cause == SupersedeCause::Comparison;
+    draft.relations.push(Relation { kind, target, confidence: PerMille::ONE, auto });
+    // Nothing is inherited from an unconfirmed memory from outside.
+    if old.flags.tainted {
+        return draft;
+    }
+    draft.flags.pinned |= old.flags.pinned;
+    draft.scope = if draft.scope == MemoryScope::Global { old.scope } else { draft.scope };
+    let (tags, files, modules) = (draft.tags, draft.files, draft.modules);
+    (draft.tags, draft.files, draft.modules) =
+        (old.tags.clone(), old.files.clone(), old.modules.clone());
+    extend_unique(&mut draft.tags, tags);
+    extend_unique(&mut draft.files, files);
+    extend_unique(&mut draft.modules, modules);
+    draft
+}
+
+/// Inserts a draft that contradicts `old`, and deprecates `old`.
+fn supersede(old: Memory, draft: Memory, explanation: String) -> DraftResolution {
+    let memory = to_successor(&old, draft, SupersedeCause::Comparison);
+    let mut retired = old.clone();
+    retired.states.deprecate(&Deprecation::superseded_by(memory.id), memory.updated_at);
+    retired.updated_at = memory.updated_at;
+    let changes = vec![
+        StoreChange::Insert(Box::new(memory.clone())),
+        StoreChange::Replace(Box::new(retired)),
+    ];
+    let batch = user_batch(AuditAction::Supersede, memory.updated_at, changes);
+    let novelty = MemoryNovelty::Supersedes { old: Box::new(old), explanation };
+    DraftResolution { memory, novelty, batch }
+}

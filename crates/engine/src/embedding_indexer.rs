@@ -1,0 +1,50 @@
+//! Embedding: vectors for memories that have none yet.
+
+use crate::recall::{embedding, indexed_notebook};
+use crate::{EmbeddingCoverage, EmbeddingReport, Error, Project, TaskProgress};
+
+/// Computes missing embeddings and clusters large vector indexes.
+pub struct EmbeddingIndexer<'a> {
+    pub(crate) project: &'a Project,
+}
+
+impl<'a> EmbeddingIndexer<'a> {
+    pub(crate) fn new(project: &'a Project) -> Self {
+        Self { project }
+    }
+
+    /// Embeds up to `limit` memories that have no vector. Gives up on a provider that is slow.
+    pub async fn embed_missing(&self, limit: usize) -> Result<EmbeddingReport, Error> {
+        embedding::embed_missing(self.project, limit).await
+    }
+
+    /// Embeds a few memories of each notebook, so that the search that follows finds what was just
+    /// written by meaning. Does nothing if a provider embeds: that would delay the search. Returns a
+    /// notice for the user if embedding failed; the search works without.
+    pub async fn embed_before_search(&self) -> Option<String> {
+        let embedded = embedding::embed_before_search(self.project).await;
+        embedded.err().map(|error| format!("new memories have no vectors: {error}"))
+    }
+
+    /// Embeds every memory that has no vector, and drops the vectors of other models once all have
+    /// one. Runs until done or stopped; searches can run meanwhile.
+    pub async fn embed_all(&self, progress: &TaskProgress) -> Result<EmbeddingReport, Error> {
+        embedding::embed_all(self.project, progress).await
+    }
+
+    /// Names the model in use and counts the memories it has embedded.
+    pub async fn coverage(&self) -> Result<EmbeddingCoverage, Error> {
+        embedding::embedding_coverage(self.project).await
+    }
+
+    /// Counts the memories without a vector by the model in use, and all memories.
+    pub async fn count_unembedded(&self) -> Result<(usize, usize), Error> {
+        embedding::count_unembedded(self.project).await
+    }
+
+    /// Clusters the vectors of large notebooks so that searches scan fewer of them. Takes seconds, so
+    /// it pays only where many searches follow; they can run meanwhile.
+    pub async fn cluster_vectors(&self) -> Result<(), Error> {
+        indexed_notebook::cluster_vectors(self.project).await
+    }
+}

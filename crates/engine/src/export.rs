@@ -1,0 +1,103 @@
+//! Export: a whole notebook as values, or its database as a file.
+//!
+//! Exported memories come back through `import`, which trusts them no more than any other file.
+
+use std::collections::HashMap;
+use std::path::Path;
+
+use model::{Memory, MemoryId, MemoryStatus};
+use store::{BackupContents, MemoryFilter, StoreReader};
+
+use crate::backups::open_database;
+use crate::lookup::notebooks_in_scope;
+use crate::memory_texts::mask_secrets;
+use crate::project_identity::IDENTITY_PREFIX;
+use crate::{Error, NotebookScope, Project, ProjectReader};
+
+/// The whole content of a notebook.
+#[derive(Clone, Debug)]
+pub struct NotebookExport {
+    pub project: Option<String>,
+    pub scope: NotebookScope,
+    pub memories: Vec<Memory>,
+    /// Earlier versions of the memories that have any, oldest first.
+    pub versions: Vec<(MemoryId, Vec<Memory>)>,
+    pub settings: Vec<(String, String)>,
+    /// Memories of which a text, in any version, holds a secret by the current rules. The export
+    /// masks it; the notebook still holds it.
+    pub redacted: Vec<MemoryId>,
+}
+
+/// Collects everything in a notebook, forgotten and deprecated memories included. No secret is
+/// exported, whenever it was stored.
+pub(crate) async fn export_notebook(
+    reader: &ProjectReader,
+    scope: NotebookScope,
+) -> Result<NotebookExport, Error> {
+    let project = Some(reader.state.name().to_owned()).filter(|_| scope == NotebookScope::Project);
+    let mut export = NotebookExport {
+        project,
+        scope,
+        memories: Vec::new(),
+        versions: Vec::new(),
+        settings: Vec::new(),
+        redacted: Vec::new(),
+    };
+    for notebook in notebooks_in_scope(reader, Some(scope)) {
+        export.memories = list_all_memories(&notebook.store).await?;
+        // Oldest first, so that an import creates them in their original order.
+        export.memories.reverse();
+        let mut versions_by_id: HashMap<MemoryId, Vec<Memory>> = HashMap::new();
+        for version in notebook.store.history().list_all_versions().await? {
+            versions_by_id.entry(version.id).or_default().push(version);
+        }
+        for memory in &mut export.memories {
+            let mut versions = versions_by_id.remove(&memory.id).unwrap_or_default();
+            versions.sort_by_key(|it| it.version);
+            // `count` and not `any`: every version must be masked, so the iterator must not stop.
+            let masked = std::iter::once(&mut *memory).chain(&mut versions).map(mask_in_place);
+            if masked.filter(|it| *it).count() > 0 {
+                export.redacted.push(memory.id);
+            }
+            if memory.version > 1 {
+                export.versions.push((memory.id, versions));
+            }
+        }
+        export.settings = notebook.store.settings().await?;
+        // The location of the project on this machine is private.
+        export.settings.retain(|it| !it.0.starts_with(IDENTITY_PREFIX));
+        export.settings.iter_mut().for_each(|it| it.1 = secrets::redact(&it.1).text);
+    }
+    Ok(export)
+}
+
+/// Writes a checked copy of the whole database, history and vectors included, to `path`.
+pub(crate) async fn archive_database(
+    project: &Project,
+    scope: NotebookScope,
+    path: &Path,
+) -> Result<BackupContents, Error> {
+    let Some(store) = open_database(project, scope).filter(|it| it.exists()) else {
+        return Err(Error::nothing_to_do("there is nothing to write yet"));
+    };
+    let backup = store.backup(project.now).await?;
+    let contents = store.verify_backup(&backup)?;
+    let io = |it: std::io::Error| store::Error::Io { path: path.to_owned(), why: it.to_string() };
+    store::write_private_file(path, &std::fs::read(&backup.path).map_err(io)?)?;
+    Ok(contents)
+}
+
+/// Every memory of a store in every state, newest first.
+pub(crate) async fn list_all_memories(store: &StoreReader) -> Result<Vec<Memory>, Error> {
+    let statuses = MemoryStatus::ALL.to_vec();
+    // No store holds this many.
+    let filter = MemoryFilter { statuses, ..MemoryFilter::active(u32::MAX >> 1) };
+    Ok(store.memories().list(filter).await?)
+}
+
+/// Masks the secrets of a memory. Returns whether it had any.
+fn mask_in_place(memory: &mut Memory) -> bool {
+    let Some(masked) = mask_secrets(memory) else { return false };
+    *memory = masked;
+    true
+}

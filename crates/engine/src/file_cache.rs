@@ -1,0 +1,124 @@
+//! Per-file caches shared between queries. An entry is valid while the file's stamp is unchanged.
+
+use std::collections::HashMap;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use model::EventEnvelope;
+use source::FileStamp;
+
+use crate::anchor::{SourceOutline, SymbolHashes};
+
+/// Files per cache; one more empties the cache.
+const MAX_CACHED_FILES: usize = 512;
+
+/// All per-file caches of a project.
+#[derive(Default)]
+pub(crate) struct FileCaches {
+    /// The rules in a rule file.
+    pub(crate) rules: FileCache<Vec<String>>,
+    /// The notes at the end of a journal.
+    pub(crate) notes: FileCache<Vec<EventEnvelope>>,
+    /// The structural hashes of the symbols in a source file.
+    symbols: FileCache<SymbolHashes>,
+}
+
+impl FileCaches {
+    /// The structural hash of a symbol now; `None` if the file has no such symbol.
+    pub(crate) fn symbol_hash(&self, root: &Path, file: &str, symbol: &str) -> Option<String> {
+        let hashes = || Some(SourceOutline::read(root, file)?.symbol_hashes());
+        let hashes = self.symbols.get_or_compute(&root.join(file), hashes)?;
+        hashes.get(symbol).map(|it| format!("{it:016x}"))
+    }
+}
+
+/// Values derived from files.
+pub(crate) struct FileCache<T>(Mutex<HashMap<PathBuf, (FileStamp, Arc<T>)>>);
+
+impl<T> Default for FileCache<T> {
+    fn default() -> Self {
+        Self(Mutex::default())
+    }
+}
+
+impl<T> FileCache<T> {
+    /// Returns the value of a file, computed again only if the file may have changed. `None` if the
+    /// file does not exist or has no value.
+    pub(crate) fn get_or_compute(
+        &self,
+        path: &Path,
+        compute: impl FnOnce() -> Option<T>,
+    ) -> Option<Arc<T>> {
+        // The stamp is taken before the file is read. A write in between makes the entry invalid for
+        // the next call instead of hiding the change.
+        let stamp = source::target_stamp(path)?;
+        let is_valid = |it: &&(FileStamp, Arc<T>)| it.0.is_unchanged(stamp);
+        let cached = self.lock().get(path).filter(is_valid).map(|it| it.1.clone());
+        if cached.is_some() {
+            return cached;
+        }
+        let value = Arc::new(compute()?);
+        let mut entries = self.lock();
+        if entries.len() >= MAX_CACHED_FILES {
+            entries.clear();
+        }
+        entries.insert(path.to_owned(), (stamp, value.clone()));
+        Some(value)
+    }
+
+    fn lock(&self) -> MutexGuard<'_, HashMap<PathBuf, (FileStamp, Arc<T>)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::cell::Cell;
+    use std::fs::{self, File};
+    use std::time::{Duration, SystemTime};
+
+    use super::*;
+
+    /// Writes a file with a modification time long ago.
+    fn write(path: &Path, text: &str, second: u64) {
+        fs::write(path, text).unwrap();
+        let then = SystemTime::UNIX_EPOCH + Duration::from_secs(second);
+        File::options().write(true).open(path).unwrap().set_modified(then).unwrap();
+    }
+
+    #[test]
+    fn a_file_is_read_again_only_if_it_may_have_changed() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("a");
+        let (cache, n_read) = (FileCache::default(), Cell::new(0));
+        let read = |path: &Path| {
+            let compute = || {
+                n_read.set(n_read.get() + 1);
+                fs::read_to_string(path).ok()
+            };
+            cache.get_or_compute(path, compute).map(|it| it.as_str().to_owned())
+        };
+        assert_eq!((read(&path), n_read.get()), (None, 0));
+        write(&path, "one", 1);
+        assert_eq!((read(&path), n_read.get()), (Some("one".to_owned()), 1));
+        assert_eq!((read(&path), n_read.get()), (Some("one".to_owned()), 1));
+        write(&path, "two", 2);
+        assert_eq!((read(&path), n_read.get()), (Some("two".to_owned()), 2));
+        // A file written just now may be written again before its time changes.
+        for text in ["six", "ten", "two"] {
+            fs::write(&path, text).unwrap();
+            assert_eq!(read(&path).as_deref(), Some(text));
+        }
+        fs::remove_file(&path).unwrap();
+        assert_eq!(read(&path), None);
+        #[cfg(unix)]
+        {
+            let link = dir.path().join("b");
+            std::os::unix::fs::symlink(&path, &link).unwrap();
+            for (text, second) in [("one", 3), ("two", 4)] {
+                write(&path, text, second);
+                assert_eq!(read(&link).as_deref(), Some(text));
+            }
+        }
+    }
+}

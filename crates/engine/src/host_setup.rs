@@ -1,0 +1,148 @@
+//! Connecting a host: adds our hooks to its settings, and removes them again.
+
+use std::path::{Path, PathBuf};
+
+use agents::{
+    HookTrust, HostSetup, InstalledHook, SettingsBackup, SettingsError, SettingsFile,
+    text_after_disconnect,
+};
+use store::write_private_file;
+
+use crate::Error;
+
+/// A planned change to a file of a host's settings.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct HostChange {
+    pub path: PathBuf,
+    /// Content now; `None` if there is no file.
+    pub before: Option<String>,
+    /// Content afterwards; `None` if the file is to be removed.
+    pub after: Option<String>,
+}
+
+impl HostChange {
+    /// Returns whether the change does nothing.
+    pub fn is_empty(&self) -> bool {
+        self.before == self.after
+    }
+}
+
+/// Plans the connection of a host.
+pub fn plan_connect(
+    file: &SettingsFile,
+    path: &Path,
+    setup: &HostSetup<'_>,
+) -> Result<HostChange, Error> {
+    let before = read_file(path)?;
+    let text = before.clone().unwrap_or_default();
+    let after = (file.install)(&text, setup).map_err(|it| settings_error(path, &it))?;
+    Ok(HostChange { path: path.to_owned(), before, after: Some(after) })
+}
+
+/// Plans the disconnection of a host: restores the original bytes if the file is unchanged since,
+/// otherwise removes only our entries. `backup_dir` is the folder of the backup.
+pub fn plan_disconnect(
+    file: &SettingsFile,
+    path: &Path,
+    backup_dir: &Path,
+) -> Result<HostChange, Error> {
+    let before = read_file(path)?;
+    let change = |before, after| Ok(HostChange { path: path.to_owned(), before, after });
+    // The host or the user removed the file: there is nothing to restore.
+    let Some(text) = before.clone() else { return change(None, None) };
+    let after = text_after_disconnect(file, &text, read_backup(backup_dir)?.as_ref())
+        .map_err(|it| settings_error(path, &it))?;
+    change(before, after)
+}
+
+/// Plans the entries that make a host trust these hooks.
+pub fn plan_trust(
+    trust: &HookTrust,
+    path: &Path,
+    hooks: &[InstalledHook],
+) -> Result<HostChange, Error> {
+    let before = read_file(path)?;
+    let text = before.clone().unwrap_or_default();
+    let after = (trust.write_trust)(&text, hooks).map_err(|it| settings_error(path, &it))?;
+    Ok(HostChange { path: path.to_owned(), before, after: Some(after) })
+}
+
+/// Applies a planned change. When connecting, `backup_dir` is the folder that receives the original
+/// bytes and ours.
+pub fn apply_host_change(change: &HostChange, backup_dir: Option<&Path>) -> Result<(), Error> {
+    // Another program may have written the file between planning and applying.
+    if read_file(&change.path)? != change.before {
+        return Err(Error::refuse(
+            format!("`{}` has changed meanwhile", change.path.display()),
+            "run the command again".to_owned(),
+        ));
+    }
+    if let (Some(backup_dir), Some(after)) = (backup_dir, &change.after) {
+        // A second connect must not take our own entries for the original.
+        let SettingsBackup { before, written } =
+            SettingsBackup::update(read_backup(backup_dir)?, change.before.as_deref(), after);
+        match before {
+            Some(before) => write_private_file(&original_path(backup_dir), before.as_bytes())?,
+            None => remove_file(&original_path(backup_dir))?,
+        }
+        write_private_file(&written_path(backup_dir), written.as_bytes())?;
+    }
+    match &change.after {
+        Some(after) => Ok(write_private_file(&change.path, after.as_bytes())?),
+        None => remove_file(&change.path),
+    }
+}
+
+/// The backup in a folder; `None` if none was ever written.
+fn read_backup(backup_dir: &Path) -> Result<Option<SettingsBackup>, Error> {
+    let Some(written) = read_file(&written_path(backup_dir))? else { return Ok(None) };
+    Ok(Some(SettingsBackup { before: read_file(&original_path(backup_dir))?, written }))
+}
+
+fn original_path(backup_dir: &Path) -> PathBuf {
+    backup_dir.join("before")
+}
+
+fn written_path(backup_dir: &Path) -> PathBuf {
+    backup_dir.join("written")
+}
+
+fn read_file(path: &Path) -> Result<Option<String>, Error> {
+    match std::fs::read_to_string(path) {
+        Ok(text) => Ok(Some(text)),
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(error) => Err(io_error(path, &error)),
+    }
+}
+
+fn remove_file(path: &Path) -> Result<(), Error> {
+    match std::fs::remove_file(path) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(io_error(path, &error)),
+        _ => Ok(()),
+    }
+}
+
+fn io_error(path: &Path, error: &std::io::Error) -> Error {
+    Error::refuse(
+        format!("`{}` cannot be used: {error}", path.display()),
+        "make it readable and writable, then run the command again".to_owned(),
+    )
+}
+
+fn settings_error(path: &Path, why: &SettingsError) -> Error {
+    let what = match why {
+        SettingsError::Unreadable(why) => {
+            format!("`{}` cannot be parsed: {why}", path.display())
+        }
+        SettingsError::UnexpectedShape(part) => {
+            format!("the `{part}` in `{}` are not in a form we know", path.display())
+        }
+        SettingsError::NameTaken => {
+            format!("another server is called `waylore` in `{}`", path.display())
+        }
+    };
+    Error::refuse(
+        what,
+        "nothing was changed; correct the file, then run the command again".to_owned(),
+    )
+}

@@ -1,0 +1,136 @@
+//! Daily maintenance of notebooks: forgets faded memories, removes expired ones, backs up,
+//! compacts.
+
+use model::{
+    Actor, DAY_MS, DECAY_FLOOR_HALF_LIVES, Memory, MemoryId, MemoryStatus, QuietSpan,
+    RESTORE_WINDOW_MS, lived_millis,
+};
+use store::{
+    AuditAction, BackupFile, CompactMode, DamageFinding, StoreChange, StoreReader, WriteBatch,
+};
+
+use crate::backups::is_backup_due;
+use crate::editing::user_batch;
+use crate::export::list_all_memories;
+use crate::{Error, Notebook, NotebookScope, Project, ProjectReader};
+
+/// Options of a maintenance run.
+#[derive(Clone, Copy, Debug)]
+pub struct MaintenanceOptions {
+    /// Largest age of the newest backup.
+    pub backup_every_days: u32,
+    pub compact: CompactMode,
+    /// Report what would be done and change nothing.
+    pub dry_run: bool,
+}
+
+/// Outcome of maintenance on one notebook.
+#[derive(Clone, Debug)]
+pub struct MaintenanceReport {
+    pub scope: NotebookScope,
+    /// Memories unused for so long that they are forgotten. They can be restored for 30 days.
+    pub faded: Vec<Memory>,
+    /// Memories forgotten more than 30 days ago, now removed.
+    pub removed: Vec<MemoryId>,
+    pub findings: Vec<DamageFinding>,
+    pub backup: Option<BackupFile>,
+    pub reclaimed_bytes: u64,
+}
+
+/// Maintains the project's notebook and the user's.
+pub(crate) async fn run_maintenance(
+    project: &Project,
+    options: MaintenanceOptions,
+) -> Result<Vec<MaintenanceReport>, Error> {
+    let mut reports = Vec::new();
+    for notebook in project.notebooks() {
+        reports.push(maintain_notebook(project, &notebook, options).await?);
+    }
+    Ok(reports)
+}
+
+async fn maintain_notebook(
+    project: &Project,
+    notebook: &Notebook,
+    options: MaintenanceOptions,
+) -> Result<MaintenanceReport, Error> {
+    let store = &project.writer(notebook);
+    let findings = store.check_database().await?;
+    let quiet = quiet_spans(project, store).await?;
+    let memories = list_all_memories(store).await?;
+    let is_faded = |it: &&Memory| has_faded(project, it, &quiet);
+    let is_expired = |it: &&Memory| has_expired(project, it, &quiet);
+    let mut report = MaintenanceReport {
+        scope: notebook.scope,
+        faded: memories.iter().filter(is_faded).cloned().collect(),
+        removed: memories.iter().filter(is_expired).map(|it| it.id).collect(),
+        findings,
+        backup: None,
+        reclaimed_bytes: 0,
+    };
+    // A damaged store is left alone: rows that look dispensable may be needed to repair it, and a
+    // backup of it would push out a good one.
+    if options.dry_run || !report.findings.is_empty() {
+        return Ok(report);
+    }
+    forget_faded(project, notebook.scope, &report.faded).await?;
+    if !report.removed.is_empty() {
+        store.remove_forgotten(report.removed.clone()).await?;
+    }
+    if is_backup_due(project, store, options.backup_every_days) {
+        report.backup = Some(store.backup(project.now).await?);
+    }
+    report.reclaimed_bytes = store.compact(options.compact).await?;
+    Ok(report)
+}
+
+async fn forget_faded(
+    project: &Project,
+    scope: NotebookScope,
+    faded: &[Memory],
+) -> Result<(), Error> {
+    if faded.is_empty() {
+        return Ok(());
+    }
+    let forgotten = |memory: &Memory| {
+        let mut after = memory.clone();
+        after.states.deleted_at = Some(project.now);
+        StoreChange::Replace(Box::new(after))
+    };
+    let changes = faded.iter().map(forgotten).collect();
+    // The audit trail tells automatic changes from those of the user.
+    let actor = Actor::Runner("maintain".to_owned());
+    let batch = user_batch(AuditAction::Prune, project.now, changes);
+    project.write(scope, WriteBatch { actor, ..batch }).await?;
+    Ok(())
+}
+
+/// The spans without any activity, up to now. They do not count as age: a project that rests for a
+/// year does not lose its memories.
+pub(crate) async fn quiet_spans(
+    reader: &ProjectReader,
+    store: &StoreReader,
+) -> Result<Vec<QuietSpan>, Error> {
+    Ok(store.memories().quiet_periods().await?.spans_until(reader.now))
+}
+
+/// Returns whether a memory was unused for three half-lives. Pinned memories and those without a
+/// half-life never fade.
+fn has_faded(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
+    let is_active = !matches!(memory.status(), MemoryStatus::Deleted | MemoryStatus::Deprecated);
+    // A memory can have a half-life of its own; otherwise its type has one, or none.
+    let half_life =
+        memory.half_life_days.or_else(|| memory.kind.half_life_days(&reader.config.types));
+    let Some(days) = half_life.filter(|_| is_active && !memory.flags.pinned) else {
+        return false;
+    };
+    lived_millis(memory.last_touched(), reader.now, quiet)
+        > DECAY_FLOOR_HALF_LIVES * i64::from(days) * DAY_MS
+}
+
+/// Returns whether a memory was forgotten so long ago that it can no longer be restored. Memories
+/// that a user verified stay on record.
+fn has_expired(reader: &ProjectReader, memory: &Memory, quiet: &[QuietSpan]) -> bool {
+    let forgotten = memory.states.deleted_at.filter(|_| !memory.flags.user_verified);
+    forgotten.is_some_and(|it| lived_millis(it, reader.now, quiet) > RESTORE_WINDOW_MS)
+}

@@ -1,0 +1,63 @@
+//! Admission of one imported record: each of its texts is cleaned, measured and searched for
+//! secrets.
+
+use model::{MAX_CONTENT, MAX_LABEL, Memory, clean_label, clean_text};
+
+use crate::Error;
+use crate::editing::clean_reason;
+use crate::memory_texts::memory_texts;
+use crate::text_admission::{OnSecret, admit_labels, admit_text, refuse_secret};
+
+/// Bytes of a payload as JSON, at most.
+const MAX_PAYLOAD: usize = MAX_CONTENT * 8;
+/// Bytes of a short text such as a branch or a symbol, at most.
+const MAX_SHORT_TEXT: usize = 4 * MAX_LABEL;
+
+/// Admits every text of a record. The error is a message for the import report.
+pub(crate) fn admit_record(mut memory: Memory, on_secret: OnSecret) -> Result<Memory, String> {
+    let content = admit_text("content", &memory.content, MAX_CONTENT, on_secret);
+    memory.content = content.map_err(describe_problem)?.text;
+    memory.tags = admit_labels("tag", &memory.tags).map_err(describe_problem)?;
+    memory.modules = admit_labels("module", &memory.modules).map_err(describe_problem)?;
+    if let Some(reason) = &memory.states.deprecated_reason {
+        memory.states.deprecated_reason = Some(clean_reason(reason));
+    }
+    for text in short_texts(&mut memory) {
+        *text = clean_label(text, MAX_SHORT_TEXT);
+    }
+    if let Some(payload) = &memory.payload {
+        clean_text(&payload.to_json().to_string(), MAX_PAYLOAD).map_err(|it| it.to_string())?;
+    }
+    // These texts are injected, so they are always derived here and never taken from a file.
+    memory.summary = promote::compose_summary(&memory.content, &memory.kind);
+    memory.citation = promote::compose_citation(&memory.content);
+    // Last, so that the cleaned and derived texts are checked as well.
+    for (part, text) in memory_texts(&memory) {
+        refuse_secret(part, &text).map_err(describe_problem)?;
+    }
+    Ok(memory)
+}
+
+fn describe_problem(error: Error) -> String {
+    let Error::Secret { places } = error else { return error.to_string() };
+    let places: Vec<String> =
+        places.iter().map(|it| format!("{} ({}, line {})", it.kind, it.part, it.line)).collect();
+    format!("holds what looks like a secret: {}", places.join(", "))
+}
+
+/// The short texts of a memory that are stored but not shown as its text.
+fn short_texts(memory: &mut Memory) -> Vec<&mut String> {
+    let mut texts = Vec::new();
+    texts.extend(memory.commit.as_mut());
+    texts.extend(memory.branch.as_mut());
+    for anchor in &mut memory.anchors {
+        texts.push(&mut anchor.symbol);
+        texts.push(&mut anchor.hash);
+    }
+    if let Some(unit) = &mut memory.work_unit {
+        texts.push(&mut unit.methodology);
+        texts.push(&mut unit.label);
+        texts.extend(&mut unit.hierarchy);
+    }
+    texts
+}

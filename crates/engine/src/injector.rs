@@ -1,0 +1,146 @@
+//! Injection: the notes an agent gets without asking. Writes nothing but the log of shown notes.
+
+use agents::HookMessage;
+use model::{Memory, MemoryId, ProjectPath, TrustLevel};
+
+use crate::agent;
+use crate::recall::{context, injection, note_format, pipeline_context, shown_log, step_context};
+use crate::{
+    AgentSession, ContextBlock, ContextRequest, Error, Injection, MatchedRecipe, ProjectReader,
+    StepContext, StepRequest,
+};
+
+/// Selects notes for an agent at hook events, between steps and on request.
+#[derive(Clone, Copy)]
+pub struct Injector<'a> {
+    pub(crate) reader: &'a ProjectReader,
+}
+
+impl<'a> Injector<'a> {
+    pub(crate) fn new(reader: &'a ProjectReader) -> Self {
+        Self { reader }
+    }
+
+    /// True if the notes for a hook event are searched by text. The caller then embeds new memories
+    /// first, with [`EmbeddingIndexer::embed_before_search`].
+    ///
+    /// [`EmbeddingIndexer::embed_before_search`]: crate::EmbeddingIndexer::embed_before_search
+    pub fn has_search_text(&self, message: &HookMessage) -> bool {
+        injection::has_search_text(&message.event)
+    }
+
+    /// Selects the notes for a hook event and records them as shown to the session.
+    pub async fn inject(&self, message: &HookMessage) -> Result<Injection, Error> {
+        injection::inject(self.reader, message).await
+    }
+
+    /// Selects the notes for a hook event at a trust level and records nothing.
+    pub async fn preview(
+        &self,
+        message: &HookMessage,
+        level: TrustLevel,
+    ) -> Result<Injection, Error> {
+        injection::preview_injection(self.reader, message, level).await
+    }
+
+    /// Builds the context for the start of a session or task. A task to which nothing relates gives an
+    /// empty context; without a task it holds the most valuable memories.
+    pub async fn start_context(&self, request: &ContextRequest) -> Result<ContextBlock, Error> {
+        context::build_start_context(self.reader, request).await
+    }
+
+    /// Builds the context about the request's files, warnings first.
+    pub async fn file_context(&self, request: &ContextRequest) -> Result<ContextBlock, Error> {
+        context::build_file_context(self.reader, request).await
+    }
+
+    /// Builds the context for a stage of a pipeline.
+    pub async fn pipeline_context(&self, request: &ContextRequest) -> Result<ContextBlock, Error> {
+        pipeline_context::build_pipeline_context(self.reader, request).await
+    }
+
+    /// Selects the notes for the end of a step and records nothing.
+    pub async fn step_context(&self, request: &StepRequest) -> Result<StepContext, Error> {
+        step_context::build_step_context(self.reader, request).await
+    }
+
+    /// Builds the context for the start of a session without what the session was shown before, and
+    /// records it as shown.
+    pub async fn inject_start_context(
+        &self,
+        session: &str,
+        request: ContextRequest,
+    ) -> Result<ContextBlock, Error> {
+        shown_log::inject_start_context(self.reader, session, request).await
+    }
+
+    /// Builds the context about files without what the session was shown before, and records it as
+    /// shown.
+    pub async fn inject_file_context(
+        &self,
+        session: &str,
+        request: ContextRequest,
+    ) -> Result<ContextBlock, Error> {
+        shown_log::inject_file_context(self.reader, session, request).await
+    }
+
+    /// Records the notes of a step as shown to its session.
+    pub fn record_step(&self, request: &StepRequest, context: &StepContext) -> Result<(), Error> {
+        step_context::record_step(self.reader, request, context)
+    }
+
+    /// Records a context as shown to a session.
+    pub fn record_context(&self, session: &str, context: &ContextBlock) -> Result<(), Error> {
+        shown_log::record_context(self.reader, session, context)
+    }
+
+    /// Records memories as shown to a session that asked for them.
+    pub fn record_memories(
+        &self,
+        session: &str,
+        memories: impl Iterator<Item = MemoryId>,
+    ) -> Result<(), Error> {
+        shown_log::record_memories(self.reader, session, memories)
+    }
+
+    /// Records memories as shown to the host's conversation, if the agent's session belongs to one.
+    pub fn record_requested_memories(
+        &self,
+        session: &AgentSession,
+        memories: impl Iterator<Item = MemoryId>,
+    ) -> Result<(), Error> {
+        agent::record_requested_memories(self.reader, session, memories)
+    }
+
+    /// The files that the host's conversation touched last, the last first.
+    pub fn recent_files_of_agent(&self, session: &AgentSession) -> Vec<ProjectPath> {
+        agent::recent_files_of_agent(self.reader, session)
+    }
+
+    /// Marks everything the session was shown as lost with its conversation, so that it may be shown
+    /// once more.
+    pub fn mark_conversation_lost(&self, session: &str) -> Result<(), Error> {
+        shown_log::mark_conversation_lost(self.reader, session)
+    }
+
+    /// Locks the shown log of a session against other processes until the returned guard is dropped.
+    /// Blocks, so that it is for a process that does nothing else.
+    pub fn lock_session(&self, session: &str) -> Result<impl Sized + use<>, Error> {
+        shown_log::lock_session(self.reader, session)
+    }
+
+    /// Formats a recipe with its steps as a note for an agent.
+    pub fn format_recipe(&self, recipe: &MatchedRecipe) -> String {
+        pipeline_context::format_recipe(self.reader, recipe)
+    }
+
+    /// Formats a memory as a note for an agent; the note names a status other than live.
+    pub fn format_note(&self, memory: &Memory) -> String {
+        note_format::format_with_status(self.reader, memory)
+    }
+
+    /// Converts paths as a host gives them into paths of the project; paths outside are dropped.
+    pub fn resolve_paths(&self, paths: &[String], cwd: &str) -> Vec<ProjectPath> {
+        injection::resolve_host_paths(self.reader, paths, cwd)
+    }
+}

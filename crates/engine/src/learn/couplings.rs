@@ -1,0 +1,68 @@
+//! Couplings: memories that say which files are edited together.
+//!
+//! A coupling is a share of sessions. A session that edits one file of a pair without the other
+//! changes the share too, although no signal shows the pair. Pure.
+
+use model::{Deprecation, Memory, Timestamp};
+use observe::{ModuleLookup, PatternKey, SessionOverview, SessionSighting, SupportCounts};
+use store::StoreChange;
+
+use super::candidates::EditCounts;
+use super::session_index::SessionIndex;
+
+/// A stored coupling of which a session edited one file without showing the pair.
+pub(super) struct CouplingInputs {
+    pub(super) key: PatternKey,
+    pub(super) memory: Memory,
+    /// Sightings of the pair in sessions that count, oldest first; never empty.
+    pub(super) seen: Vec<SessionSighting>,
+    pub(super) edits: EditCounts,
+}
+
+/// Returns whether learning itself deprecated a memory, because its pattern faded. Later sessions may revive
+/// it.
+pub(super) fn is_faded(memory: &Memory) -> bool {
+    memory.states.deleted_at.is_none()
+        && memory.states.deprecation() == Some(Deprecation::PatternFaded)
+}
+
+/// The change that deprecates a memory because its pattern faded.
+pub(super) fn fade_pattern(mut memory: Memory, at: Timestamp) -> StoreChange {
+    memory.states.deprecate(&Deprecation::PatternFaded, at);
+    memory.updated_at = memory.updated_at.max(at);
+    StoreChange::Replace(Box::new(memory))
+}
+
+/// Updates the numbers of couplings that a session touched; fades those that no longer hold.
+pub(super) fn refresh_couplings(
+    session: &SessionOverview,
+    couplings: Vec<CouplingInputs>,
+    sessions: &SessionIndex,
+    modules: &ModuleLookup,
+) -> Vec<StoreChange> {
+    // A session that has grown is in the stored counts already.
+    let is_counted = sessions.is_counted(session.id);
+    let mut acc = Vec::new();
+    for CouplingInputs { key, memory, seen, edits } in couplings {
+        let Some(last) = seen.last() else { continue };
+        let files = last.evidence.files();
+        let editors = |nth: usize| edits.editors(files.get(nth), session, is_counted);
+        let support =
+            SupportCounts { first_file: editors(0), second_file: editors(1), baseline: edits.all };
+        let mut after = memory.clone();
+        match observe::compose_draft(&key, &seen, support, modules) {
+            Some(draft) => {
+                after.summary = promote::compose_summary(&draft.content, &draft.kind);
+                after.citation = promote::compose_citation(&draft.content);
+                (after.content, after.payload) = (draft.content, draft.payload);
+            }
+            None => after.states.deprecate(&Deprecation::PatternFaded, session.ended),
+        }
+        // Most sessions change the share without changing the sentence.
+        if after != memory {
+            after.updated_at = after.updated_at.max(session.ended);
+            acc.push(StoreChange::Replace(Box::new(after)));
+        }
+    }
+    acc
+}

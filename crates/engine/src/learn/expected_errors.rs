@@ -1,0 +1,30 @@
+//! Expected errors: the commands and tools that failed in earlier sessions and may fail again.
+
+use model::DAY_MS;
+use observe::FailedCall;
+use store::FailedCallRow;
+
+use crate::{Error, ProjectReader};
+
+/// Failures older than this no longer count, in days.
+const MAX_FAILURE_AGE_DAYS: i64 = 180;
+/// Sessions from which on failures say something about the project and not about one task.
+const MIN_SESSIONS: usize = 5;
+
+/// Describes the errors to expect, one line per command or tool, the likeliest first; at most 600
+/// bytes. Empty if nothing failed or too little is known.
+pub(crate) async fn describe_expected_errors(reader: &ProjectReader) -> Result<String, Error> {
+    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+        return Ok(String::new());
+    };
+    if store.learning().list_sessions().await?.len() < MIN_SESSIONS {
+        return Ok(String::new());
+    }
+    // Bounded by `now` as well, so that a replay of the past sees no future failures.
+    let since = reader.now.plus_millis(-MAX_FAILURE_AGE_DAYS * DAY_MS);
+    let rows = store.learning().failed_calls(since, reader.now).await?;
+    let failed_call =
+        |it: FailedCallRow| FailedCall { at: it.at, head: it.call, output_start: it.output_start };
+    let failed_calls: Vec<FailedCall> = rows.into_iter().map(failed_call).collect();
+    Ok(observe::format_expected_errors(&failed_calls, reader.now))
+}

@@ -1,0 +1,142 @@
+//! Explanations: the evidence of a memory, and the outcome of everything a session showed.
+
+use model::{DropReason, Memory, MemoryId, SessionId, SignalKind};
+use observe::{Evidence, ModuleLookup};
+use store::{SessionRow, SightingRow, StoreReader};
+
+use super::candidates::parse_evidence;
+use super::{SessionFile, SessionSummary, modules};
+use crate::lookup::find_by_id;
+use crate::{Error, LocatedMemory, ProjectReader};
+
+/// The evidence of a memory, or everything that a session showed.
+#[derive(Clone, Debug)]
+pub enum Explanation {
+    Memory {
+        memory: Box<Memory>,
+        sightings: Vec<ExplainedSighting>,
+        /// Sessions that show it only together with others.
+        sessions: Vec<ContributingSession>,
+    },
+    Session(Box<SessionExplanation>),
+}
+
+/// A pattern seen in a session, and its outcome.
+#[derive(Clone, Debug)]
+pub struct ExplainedSighting {
+    pub signal: SignalKind,
+    pub key: String,
+    pub times: u32,
+    pub tainted: bool,
+    pub evidence: Evidence,
+    /// The memory that it supports.
+    pub memory: Option<MemoryId>,
+    /// The reason why it became no memory, and the details.
+    pub dropped: Option<(DropReason, String)>,
+    pub session_id: SessionId,
+    /// The session, where a memory is explained.
+    pub session: Option<SessionSummary>,
+}
+
+impl ExplainedSighting {
+    fn from_row(row: SightingRow, session: Option<SessionRow>) -> Self {
+        Self {
+            evidence: parse_evidence(&row),
+            signal: row.signal,
+            key: row.key,
+            times: row.times,
+            tainted: row.tainted,
+            memory: row.memory,
+            dropped: row.dropped,
+            session_id: row.session,
+            session: session.map(Into::into),
+        }
+    }
+}
+
+/// A session that supports a memory by the files it touched.
+#[derive(Clone, Debug)]
+pub struct ContributingSession {
+    pub session: SessionSummary,
+    /// Touched files that the memory names, or that are in its modules.
+    pub files: Vec<SessionFile>,
+}
+
+/// A session with everything that was seen in it.
+#[derive(Clone, Debug)]
+pub struct SessionExplanation {
+    pub session: SessionSummary,
+    pub files: Vec<SessionFile>,
+    pub sightings: Vec<ExplainedSighting>,
+}
+
+/// Explains a memory or a session, given its id or a prefix of its short id. A memory wins.
+pub(crate) async fn explain(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
+    match find_by_id(reader, id).await {
+        Ok(LocatedMemory { notebook, memory }) => {
+            let store = &notebook.store;
+            let mut sightings = Vec::new();
+            for row in store.learning().sightings_for_memory(memory.id).await? {
+                let session = store.learning().get_session(row.session).await?;
+                sightings.push(ExplainedSighting::from_row(row, session));
+            }
+            let modules = modules(reader).await?;
+            let sessions = contributing_sessions(store, &memory, &sightings, &modules).await?;
+            Ok(Explanation::Memory { memory: Box::new(memory), sightings, sessions })
+        }
+        Err(Error::NotFound { .. }) => explain_session(reader, id).await,
+        Err(error) => Err(error),
+    }
+}
+
+/// The sessions of a memory's provenance that have no sighting of it.
+async fn contributing_sessions(
+    store: &StoreReader,
+    memory: &Memory,
+    sightings: &[ExplainedSighting],
+    modules: &ModuleLookup,
+) -> Result<Vec<ContributingSession>, Error> {
+    let is_about = |it: &SessionFile| {
+        let module = modules.module_of_file(it.path.as_str());
+        memory.files.contains(&it.path) || memory.modules.iter().any(|it| it == module)
+    };
+    let mut acc = Vec::new();
+    for id in &memory.provenance {
+        // Its sighting is listed already.
+        if sightings.iter().any(|it| it.session_id == *id) {
+            continue;
+        }
+        let Some(session) = store.learning().get_session(*id).await? else { continue };
+        let files = store.learning().files_of_session(*id).await?;
+        let files = files.into_iter().map(SessionFile::from).filter(is_about).collect();
+        acc.push(ContributingSession { session: session.into(), files });
+    }
+    acc.sort_by_key(|it| (it.session.ended, it.session.id));
+    Ok(acc)
+}
+
+/// The learned sessions, in the order they ended.
+pub(crate) async fn learned_sessions(reader: &ProjectReader) -> Result<Vec<SessionSummary>, Error> {
+    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+        return Ok(Vec::new());
+    };
+    Ok(store.learning().list_sessions().await?.into_iter().map(Into::into).collect())
+}
+
+async fn explain_session(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
+    let not_found = || Error::NotFound { id: id.to_owned() };
+    let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
+    let store = reader.project_store().filter(|it| it.exists()).ok_or_else(not_found)?;
+    // The short id is not a prefix of the full id, so that both forms are compared.
+    let full_id: Option<SessionId> = wanted.parse().ok();
+    let is_wanted = |it: &SessionRow| full_id == Some(it.id) || it.id.short().starts_with(&wanted);
+    let sessions = store.learning().list_sessions().await?;
+    let session = sessions.into_iter().find(is_wanted).ok_or_else(not_found)?;
+    let rows = store.learning().sightings_in_session(session.id).await?;
+    let files = store.learning().files_of_session(session.id).await?;
+    Ok(Explanation::Session(Box::new(SessionExplanation {
+        session: session.into(),
+        files: files.into_iter().map(Into::into).collect(),
+        sightings: rows.into_iter().map(|it| ExplainedSighting::from_row(it, None)).collect(),
+    })))
+}

@@ -1,0 +1,275 @@
+//! Planning: decides everything that a session teaches from what was loaded. Pure, so that it can be
+//! tested without a store.
+
+use observe::{MemoryDraft, SessionOverview};
+use store::{SessionLesson, SightingRow, StoreChange};
+
+use super::candidates::{JudgedSighting, judge_sightings};
+use super::couplings::refresh_couplings;
+use super::load::LessonInputs;
+use super::novelty::{SightingOutcome, resolve_sightings};
+use super::observed::file_rows;
+use super::related::RelatedMemories;
+use super::savings::tool_calls_saved;
+use super::synthesis::{SynthesisPlan, draft_modules, plan_modules};
+use super::usage::{count_uses, used_memories};
+use super::work_unit::{draft_outcome, store_outcome};
+use super::{LearnedMemory, LessonState};
+
+/// Everything that a session may teach, judged, before it is compared with stored memories.
+pub(super) struct LessonDrafts {
+    pub(super) judged: Vec<JudgedSighting>,
+    /// The drafts of each due module.
+    pub(super) syntheses: Vec<Vec<MemoryDraft>>,
+    /// A model took part in the syntheses.
+    pub(super) asked_model: bool,
+    pub(super) work_unit: Option<MemoryDraft>,
+}
+
+/// Everything that one session changes, ready to be written in one batch.
+pub(super) struct LessonPlan {
+    pub(super) state: LessonState,
+    pub(super) lesson: SessionLesson,
+    pub(super) outcomes: Vec<SightingOutcome>,
+    pub(super) syntheses: Vec<LearnedMemory>,
+    /// Changes of memories and milestones, in the order they are written.
+    pub(super) changes: Vec<StoreChange>,
+    pub(super) notices: Vec<String>,
+    /// A model was asked already; a session asks at most once.
+    pub(super) asked_model: bool,
+}
+
+/// Drafts and judges everything that a session may teach.
+pub(super) fn draft_lesson(inputs: &LessonInputs<'_>) -> LessonDrafts {
+    let session = &inputs.observed.session;
+    let synthesis = inputs.synthesis.as_ref();
+    let report = inputs.observed.work_unit.as_ref();
+    LessonDrafts {
+        judged: judge_sightings(inputs),
+        syntheses: synthesis.map(|it| draft_modules(it, &inputs.modules)).unwrap_or_default(),
+        asked_model: synthesis.is_some_and(|it| it.interpretation.is_some()),
+        work_unit: report.and_then(|it| draft_outcome(session, it, &inputs.modules)),
+    }
+}
+
+/// Plans the lesson of a session.
+pub(super) fn plan_lesson(
+    inputs: LessonInputs<'_>,
+    drafts: LessonDrafts,
+    related: RelatedMemories,
+) -> LessonPlan {
+    // Made before the inputs are taken apart below.
+    let row = inputs.observed.to_row();
+    let LessonInputs { pad, observed, modules, sessions, .. } = inputs;
+    let session = &observed.session;
+    let mut outcomes =
+        resolve_sightings(session, drafts.judged, related.fresh, &related.known, &sessions);
+    // Syntheses come after the sightings: a session that reaches no milestone has none.
+    let mut synthesis = SynthesisPlan::default();
+    let mut notices = Vec::new();
+    if let Some(inputs) = inputs.synthesis {
+        notices.extend(inputs.interpretation.and_then(|it| it.notice));
+        let (due, earlier) = (inputs.due, &related.earlier_syntheses);
+        synthesis = plan_modules(session, due, related.syntheses, earlier, &modules);
+    }
+    let mut changes = refresh_couplings(session, inputs.couplings, &sessions, &modules);
+    // The batch owns the changes from here on; rewording finds its memories there by id.
+    changes.extend(outcomes.iter_mut().flat_map(|it| std::mem::take(&mut it.changes)));
+    // A batch replaces a memory at most once. The session's own evidence is newer than the
+    // statistics of its module.
+    synthesis.changes.retain(|it| !changes.iter().any(|known| replaces_same(it, known)));
+    changes.append(&mut synthesis.changes);
+    if let (Some(fresh), Some(report)) = (related.work_unit, observed.work_unit) {
+        changes.extend(store_outcome(fresh, report));
+    }
+    // Last of the memories, because a raise joins the replacement of the same memory.
+    count_uses(&mut changes, used_memories(pad, &inputs.shown, &inputs.cited));
+    let saved = tool_calls_saved(pad, &inputs.shown, &inputs.savings);
+    let milestones = inputs.trial_group.into_iter().chain(saved);
+    changes.extend(milestones.map(StoreChange::PassMilestone));
+    let lesson = SessionLesson {
+        session: row,
+        files: file_rows(session),
+        // Dropped sightings are stored as well: the next session counts them as evidence.
+        sightings: outcomes.iter().map(|it| sighting_row(session, it)).collect(),
+        failed_calls: observed.failed_calls,
+    };
+    LessonPlan {
+        state: inputs.state,
+        lesson,
+        outcomes,
+        syntheses: synthesis.memories,
+        changes,
+        notices,
+        asked_model: drafts.asked_model,
+    }
+}
+
+fn replaces_same(a: &StoreChange, b: &StoreChange) -> bool {
+    matches!((a, b), (StoreChange::Replace(a), StoreChange::Replace(b)) if a.id == b.id)
+}
+
+fn sighting_row(session: &SessionOverview, outcome: &SightingOutcome) -> SightingRow {
+    let sighting = &outcome.sighting;
+    SightingRow {
+        session: session.id,
+        signal: sighting.signal(),
+        key: sighting.key.as_str().to_owned(),
+        times: sighting.occurrences,
+        tainted: sighting.tainted,
+        evidence: sighting.evidence.to_json(),
+        // A dropped sighting still points at the memory it repeats, whose explanation lists it.
+        memory: outcome.learned.as_ref().map(|it| it.memory.id).or(outcome.memory),
+        dropped: outcome.dropped.as_ref().map(|it| (it.reason, it.detail.clone())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::LessonEffect;
+    use super::super::candidates::{EditCounts, SightingsByPattern};
+    use super::super::fresh_memory::tests::memory;
+    use super::super::fresh_memory::{FreshMemory, MemoryParts, memory_from_draft};
+    use super::super::observed::{ObservedSession, SessionExtent};
+    use super::super::savings::SavingsInputs;
+    use super::super::session_index::SessionIndex;
+    use super::*;
+    use model::{
+        Deprecation, DropReason, Event, EventEnvelope, Memory, MemoryKind, MemoryType,
+        RecordedNote, SessionId, SessionStart, SessionType, Timestamp, ValidationBasis,
+    };
+    use observe::{ModuleLookup, Scratchpad};
+
+    const NOTE: &str = "The retry limit of the upload queue is 5.";
+
+    /// A build session in which the agent recorded one note.
+    fn pad() -> Scratchpad {
+        let session = SessionId::new(Timestamp(50_000), [1; 10]);
+        let start = SessionStart {
+            project_root: "/p".to_owned(),
+            agent: "claude-code".to_owned(),
+            host_session: None,
+            session_type: Some(SessionType::Build),
+            task: Some("limit the retries".to_owned()),
+            planned_steps: None,
+            phase: None,
+            role: None,
+            parent: None,
+            work_unit: None,
+            transcript: None,
+        };
+        let note = RecordedNote {
+            kind: MemoryType::Core(MemoryKind::Gotcha),
+            content: NOTE.to_owned(),
+            scope: None,
+            tags: Vec::new(),
+            files: Vec::new(),
+            modules: Vec::new(),
+            payload: None,
+            step: None,
+        };
+        let mut pad = Scratchpad::new();
+        for (id, event) in [("start", Event::SessionStart(start)), ("n1", Event::Record(note))] {
+            let at = Timestamp(60_000);
+            pad.observe(&EventEnvelope { id: id.to_owned(), session, at, event });
+        }
+        pad
+    }
+
+    fn inputs(pad: &Scratchpad, validated: Option<ValidationBasis>) -> LessonInputs<'_> {
+        let modules = ModuleLookup::default();
+        let now = Timestamp(70_000);
+        let observed = ObservedSession::from_scratchpad(pad, &modules, SessionExtent::Whole, now);
+        let mut observed = observed.unwrap();
+        observed.session.validation_basis = validated;
+        LessonInputs {
+            pad,
+            observed,
+            state: LessonState::New,
+            modules,
+            sessions: SessionIndex::default(),
+            earlier: SightingsByPattern::default(),
+            edits: EditCounts::default(),
+            tightening: 0,
+            couplings: Vec::new(),
+            synthesis: None,
+            shown: Vec::new(),
+            cited: Vec::new(),
+            savings: SavingsInputs::default(),
+            trial_group: None,
+        }
+    }
+
+    /// Plans a lesson as if the store held these memories.
+    fn plan(inputs: LessonInputs<'_>, stored: &[Memory]) -> LessonPlan {
+        let drafts = draft_lesson(&inputs);
+        let session = &inputs.observed.session;
+        let fresh = drafts.judged.iter().map(|it| {
+            let draft = it.draft.clone().filter(|_| it.is_kept())?;
+            let parts = MemoryParts { project: None, entropy: [9; 10], anchors: Vec::new() };
+            let memory =
+                memory_from_draft(session, draft, it.sighting.signal(), &it.verdict, parts)?;
+            Some(FreshMemory { memory, similar: stored.to_vec() })
+        });
+        let related = RelatedMemories { fresh: fresh.collect(), ..RelatedMemories::default() };
+        plan_lesson(inputs, drafts, related)
+    }
+
+    fn replaced<'a>(plan: &'a LessonPlan) -> Vec<&'a Memory> {
+        let replaced = |it: &'a StoreChange| match it {
+            StoreChange::Replace(memory) => Some(memory.as_ref()),
+            _ => None,
+        };
+        plan.changes.iter().filter_map(replaced).collect()
+    }
+
+    #[test]
+    fn a_note_of_a_validated_session_becomes_a_memory() {
+        let pad = pad();
+        let plan = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[]);
+        let learned = plan.outcomes[0].learned.as_ref().unwrap();
+        assert_eq!(
+            (learned.effect, learned.memory.content.as_str()),
+            (LessonEffect::Created, NOTE)
+        );
+        assert!(matches!(plan.changes.as_slice(), [StoreChange::Insert(_)]));
+        assert_eq!(plan.lesson.sightings[0].memory, Some(learned.memory.id));
+    }
+
+    #[test]
+    fn a_note_of_an_unvalidated_session_waits_and_is_stored_as_a_sighting() {
+        let pad = pad();
+        let plan = plan(inputs(&pad, None), &[]);
+        assert!(plan.changes.is_empty() && plan.outcomes[0].learned.is_none());
+        let dropped = plan.lesson.sightings[0].dropped.as_ref().unwrap();
+        assert_eq!(dropped.0, DropReason::Waiting);
+    }
+
+    #[test]
+    fn a_stored_memory_that_says_the_same_is_confirmed() {
+        let (pad, stored) = (pad(), memory(NOTE));
+        let plan = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[stored.clone()]);
+        let learned = plan.outcomes[0].learned.as_ref().unwrap();
+        assert_eq!((learned.effect, learned.memory.id), (LessonEffect::Confirmed, stored.id));
+        let [after] = replaced(&plan)[..] else { panic!("one memory is replaced") };
+        assert_eq!(after.provenance, [stored.provenance[0], plan.lesson.session.id]);
+    }
+
+    #[test]
+    fn a_contradicted_memory_is_superseded_unless_the_user_protects_it() {
+        let pad = pad();
+        let stored = memory("The retry limit of the upload queue is 3.");
+        let superseding = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[stored.clone()]);
+        let learned = superseding.outcomes[0].learned.as_ref().unwrap();
+        assert_eq!(learned.effect, LessonEffect::Superseded(stored.id));
+        let [after] = replaced(&superseding)[..] else { panic!("one memory is replaced") };
+        assert_eq!(after.states.deprecation(), Some(Deprecation::superseded_by(learned.memory.id)));
+
+        let mut pinned = stored;
+        pinned.flags.pinned = true;
+        let refused = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[pinned]);
+        assert!(refused.changes.is_empty());
+        let dropped = refused.outcomes[0].dropped.as_ref().unwrap();
+        assert_eq!(dropped.reason, DropReason::Novelty);
+    }
+}

@@ -1,0 +1,120 @@
+//! Subagents: sessions of one parent that work at the same time, each with a journal of its own.
+//! As evidence, siblings and their parent count as one session.
+
+use std::collections::{BTreeMap, HashSet};
+
+use model::{ProjectPath, RecordedNote, SessionId};
+use observe::{Scratchpad, SessionOverview, Sighting};
+use recall::frame;
+use store::{SessionRow, SightingRow};
+
+use super::session_index::SessionIndex;
+use super::{journal_transcripts, read_transcript};
+use crate::{Error, ProjectReader};
+
+/// A note that a sibling recorded and that is not a memory yet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct SiblingNote {
+    pub session: SessionId,
+    pub note: RecordedNote,
+}
+
+/// The independent sessions that saw a pattern.
+pub(super) struct SessionGroups {
+    /// Sessions, siblings counted once; this session included.
+    pub(super) n_groups: u32,
+    /// Several subagents of this session's parent saw the pattern independently.
+    pub(super) has_quorum: bool,
+}
+
+impl SessionGroups {
+    /// Counts this session and those of the rows that count as evidence.
+    pub(super) fn count(
+        session: &SessionOverview,
+        rows: &[SightingRow],
+        sessions: &SessionIndex,
+    ) -> Self {
+        let others: Vec<&SessionRow> =
+            rows.iter().filter_map(|it| sessions.get_counted(it.session)).collect();
+        let mut groups: HashSet<SessionId> =
+            others.iter().map(|it| it.parent.unwrap_or(it.id)).collect();
+        // A parent without subagents is a group of one.
+        groups.insert(session.parent.unwrap_or(session.id));
+        // Subagents do not see one another's transcripts, so that their agreement is independent.
+        let has_quorum =
+            session.parent.is_some() && others.iter().any(|it| it.parent == session.parent);
+        Self { n_groups: u32::try_from(groups.len()).unwrap_or(u32::MAX), has_quorum }
+    }
+}
+
+/// Sightings of files that a sibling edited as well. `edited` lists the edits of the parent's
+/// children.
+pub(super) fn find_conflicts(
+    session: &SessionOverview,
+    edited: Vec<(SessionId, ProjectPath)>,
+) -> Vec<Sighting> {
+    let mut siblings: BTreeMap<SessionId, Vec<ProjectPath>> = BTreeMap::new();
+    for (sibling, path) in edited {
+        if sibling != session.id {
+            siblings.entry(sibling).or_default().push(path);
+        }
+    }
+    let siblings: Vec<Vec<ProjectPath>> = siblings.into_values().collect();
+    observe::parallel_conflicts(session, &siblings)
+}
+
+/// Returns whether another session is a sibling of this one.
+pub(super) fn is_sibling(
+    session: &SessionOverview,
+    other: Option<SessionId>,
+    sessions: &SessionIndex,
+) -> bool {
+    let other = other.filter(|it| *it != session.id).and_then(|it| sessions.get(it));
+    session.parent.is_some() && other.is_some_and(|it| it.parent == session.parent)
+}
+
+/// Formats the notes for a model: framed as data, each with the session that recorded it.
+pub fn frame_sibling_notes(notes: &[SiblingNote]) -> String {
+    let line = |it: &SiblingNote| {
+        let label = it.note.kind.core_kind().map_or("NOTE", |it| it.row().label);
+        let (id, remarks) = (it.session.short(), ["a sibling's, not yet checked".to_owned()]);
+        frame::format_note(&frame::FramedNote {
+            label,
+            text: &it.note.content,
+            id: &id,
+            remarks: &remarks,
+        })
+    };
+    let lines: Vec<String> = notes.iter().map(line).collect();
+    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
+}
+
+/// Notes recorded so far by the siblings of a running session, oldest session first. Reads only
+/// their journals.
+pub(crate) fn sibling_notes(
+    reader: &ProjectReader,
+    session: SessionId,
+) -> Result<Vec<SiblingNote>, Error> {
+    let mut pads = Vec::new();
+    for transcript in journal_transcripts(reader) {
+        // Another process may learn from a journal and remove it while the others are read.
+        if let Ok(Some(parsed)) = read_transcript(reader, &transcript) {
+            pads.push(parsed.pad);
+        }
+    }
+    let Some(own) = pads.iter().find(|it| it.session == Some(session)) else {
+        return Err(Error::NotFound { id: session.to_string() });
+    };
+    let parent = own.parent;
+    let is_sibling =
+        |it: &&Scratchpad| parent.is_some() && it.parent == parent && it.session != Some(session);
+    let mut siblings: Vec<&Scratchpad> = pads.iter().filter(is_sibling).collect();
+    siblings.sort_by_key(|it| (it.started, it.session));
+    let mut acc = Vec::new();
+    for pad in siblings {
+        let Some(session) = pad.session else { continue };
+        let notes = pad.notes.iter().map(|it| it.1.clone());
+        acc.extend(notes.map(|note| SiblingNote { session, note }));
+    }
+    Ok(acc)
+}

@@ -1,0 +1,48 @@
+//! Learning: sessions become sightings, verdicts and memories.
+
+use model::SessionId;
+use observe::Scratchpad;
+
+use crate::learn::{self, LearnedMemory, LearnedSession};
+use crate::{Error, Project};
+
+/// Turns finished sessions into memories.
+pub struct Learner<'a> {
+    project: &'a mut Project,
+}
+
+impl<'a> Learner<'a> {
+    pub(crate) fn new(project: &'a mut Project) -> Self {
+        Self { project }
+    }
+
+    /// Learns from a finished session; `None` if the scratchpad holds no event.
+    pub async fn learn_session(
+        &mut self,
+        pad: &Scratchpad,
+    ) -> Result<Option<LearnedSession>, Error> {
+        learn::learn_session(self.project, pad).await
+    }
+
+    /// Learns from a journalled session and its subagents. Closes the journals that need not wait
+    /// for later evidence.
+    pub async fn learn_from_journal(
+        &mut self,
+        session: SessionId,
+    ) -> Result<Vec<LearnedSession>, Error> {
+        learn::learn_from_journal(self.project, session).await
+    }
+
+    /// Learns the notes of finished subtasks while the session is still running. Its journal stays.
+    pub async fn learn_finished_subtasks(
+        &mut self,
+        session: SessionId,
+    ) -> Result<Option<LearnedSession>, Error> {
+        learn::learn_finished_subtasks(self.project, session).await
+    }
+
+    /// Looks for couplings between modules, at most once per week, and merges duplicate memories.
+    pub async fn synthesise_week(&mut self) -> Result<Vec<LearnedMemory>, Error> {
+        learn::synthesise_week(self.project).await
+    }
+}

@@ -1,0 +1,164 @@
+//! Lookup of memories by id and by filter, in the project's notebook and the user's.
+
+use model::{Memory, MemoryId, PerMille, ProjectPath, RelationTarget, current_confidence};
+use store::MemoryFilter;
+
+use crate::correction::EXCLUSION_PREFIX;
+use crate::housekeeping::quiet_spans;
+use crate::{Error, Notebook, NotebookScope, ProjectReader};
+
+/// A memory and the notebook that has it.
+#[derive(Clone)]
+pub struct LocatedMemory {
+    pub notebook: Notebook,
+    pub memory: Memory,
+}
+
+/// A memory with its confidence now: the stored confidence, lowered by age.
+#[derive(Clone, Debug)]
+pub struct RatedMemory {
+    pub memory: Memory,
+    pub scope: NotebookScope,
+    pub current_confidence: PerMille,
+}
+
+/// Characters of the shortest id prefix that is looked up; fewer are probably a typing error.
+const MIN_ID_PREFIX: usize = 4;
+
+/// Finds the one memory that an id names: a full id, or a prefix of the short form.
+pub(crate) async fn find_by_id(reader: &ProjectReader, id: &str) -> Result<LocatedMemory, Error> {
+    let prefix = id.trim().trim_start_matches('#').to_ascii_lowercase();
+    let full_id: Option<MemoryId> = prefix.parse().ok();
+    let is_prefix =
+        prefix.len() >= MIN_ID_PREFIX && prefix.bytes().all(|it| it.is_ascii_hexdigit());
+    if full_id.is_none() && !is_prefix {
+        let hint =
+            "an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them";
+        return Err(Error::refuse(format!("`{id}` is not the id of a memory"), hint));
+    }
+    // Both notebooks are searched: a short id may be ambiguous across them.
+    let mut found = Vec::new();
+    for notebook in reader.notebooks() {
+        let memories = match full_id {
+            Some(id) => notebook.store.memories().get(id).await?.into_iter().collect(),
+            None => notebook.store.memories().find_by_short_id(prefix.clone()).await?,
+        };
+        let locate = |memory| LocatedMemory { notebook: notebook.clone(), memory };
+        found.extend(memories.into_iter().map(locate));
+    }
+    match found.len() {
+        0 => Err(Error::NotFound { id: id.to_owned() }),
+        1 => Ok(found.remove(0)),
+        _ => {
+            let matches = found.iter().map(|it| it.memory.id.to_string()).collect();
+            Err(Error::Ambiguous { id: id.to_owned(), matches })
+        }
+    }
+}
+
+/// Lists the memories that pass a filter, newest first, the project's before the user's.
+pub(crate) async fn list_memories(
+    reader: &ProjectReader,
+    filter: &MemoryFilter,
+    scope: Option<NotebookScope>,
+) -> Result<Vec<RatedMemory>, Error> {
+    let mut listed = Vec::new();
+    let excluded = excluded_memories(reader).await?;
+    for notebook in notebooks_in_scope(reader, scope) {
+        let filter = without_paging(filter, excluded.len());
+        let mut memories = notebook.store.memories().list(filter).await?;
+        let is_project = notebook.scope == NotebookScope::Project;
+        // Exclusions concern the user's memories only.
+        memories.retain(|it| is_project || !excluded.contains(&it.id));
+        listed.extend(rate_memories(reader, &notebook, memories).await?);
+    }
+    Ok(take_page(listed, filter))
+}
+
+/// Adds the current confidence to memories of one notebook.
+pub(crate) async fn rate_memories(
+    reader: &ProjectReader,
+    notebook: &Notebook,
+    memories: Vec<Memory>,
+) -> Result<Vec<RatedMemory>, Error> {
+    if memories.is_empty() {
+        return Ok(Vec::new());
+    }
+    let quiet = quiet_spans(reader, &notebook.store).await?;
+    let rate = |memory: Memory| {
+        let current_confidence =
+            current_confidence(&memory, &reader.config.types, reader.now, &quiet);
+        RatedMemory { memory, scope: notebook.scope, current_confidence }
+    };
+    Ok(memories.into_iter().map(rate).collect())
+}
+
+/// Lists the related memories that no notebook has: they were erased or never imported.
+pub(crate) async fn missing_relation_targets(
+    reader: &ProjectReader,
+    memory: &Memory,
+) -> Result<Vec<MemoryId>, Error> {
+    let mut missing = Vec::new();
+    for relation in &memory.relations {
+        let RelationTarget::Memory(id) = relation.target else { continue };
+        let mut is_found = false;
+        for notebook in reader.notebooks() {
+            is_found |= notebook.store.memories().get(id).await?.is_some();
+        }
+        if !is_found {
+            missing.push(id);
+        }
+    }
+    Ok(missing)
+}
+
+/// The memories of the user's notebook that the user excluded from this project.
+pub(crate) async fn excluded_memories(reader: &ProjectReader) -> Result<Vec<MemoryId>, Error> {
+    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+        return Ok(Vec::new());
+    };
+    let settings = store.settings().await?;
+    let excluded = settings.iter().filter_map(|it| it.0.strip_prefix(EXCLUSION_PREFIX));
+    Ok(excluded.filter_map(|it| it.parse().ok()).collect())
+}
+
+/// The notebooks that exist in a scope; both without one.
+pub(crate) fn notebooks_in_scope(
+    reader: &ProjectReader,
+    scope: Option<NotebookScope>,
+) -> Vec<Notebook> {
+    let mut notebooks = reader.notebooks();
+    notebooks.retain(|it| scope.is_none_or(|scope| scope == it.scope));
+    notebooks
+}
+
+/// The filter for one notebook. The page is cut from the joined list, so each notebook returns
+/// everything up to its end.
+fn without_paging(filter: &MemoryFilter, n_excluded: usize) -> MemoryFilter {
+    let n_excluded = u32::try_from(n_excluded).unwrap_or(u32::MAX);
+    let limit = filter.offset.saturating_add(filter.limit).saturating_add(n_excluded);
+    MemoryFilter { offset: 0, limit, ..filter.clone() }
+}
+
+fn take_page<T>(all: Vec<T>, filter: &MemoryFilter) -> Vec<T> {
+    let to_usize = |it: u32| usize::try_from(it).unwrap_or(usize::MAX);
+    all.into_iter().skip(to_usize(filter.offset)).take(to_usize(filter.limit)).collect()
+}
+
+/// Builds a full-text expression. Terms are quoted, so that nothing a user types is an operator.
+pub(crate) fn match_expression(terms: &[String], operator: &str) -> String {
+    let quote = |it: &String| format!("\"{}\"", it.replace('"', "\"\""));
+    terms.iter().map(quote).collect::<Vec<String>>().join(operator)
+}
+
+/// The terms that occur in the text, the tags or the file names of a memory. A term may be a part of
+/// an identifier, so it need not be a whole word.
+pub(crate) fn shared_terms(terms: &[String], memory: &Memory) -> Vec<String> {
+    let tags = memory.tags.iter().map(String::as_str);
+    let mut text = memory.content.to_lowercase();
+    for part in tags.chain(memory.files.iter().map(ProjectPath::as_str)) {
+        text.push(' ');
+        text.push_str(&part.to_lowercase());
+    }
+    terms.iter().filter(|it| text.contains(it.as_str())).cloned().collect()
+}

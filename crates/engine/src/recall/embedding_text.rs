@@ -1,0 +1,211 @@
+//! The texts that are embedded for a memory: its content with a header about its files and modules, in
+//! parts if it is long; and its sentences, if a user wrote several.
+
+use model::{Grain, Memory, MemorySource, ProjectPath};
+
+/// Bytes up to which a text is embedded whole: about what the built-in model reads at once.
+const MAX_WHOLE_BYTES: usize = 1_500;
+/// Bytes of a part of a longer text.
+const MAX_PART_BYTES: usize = 1_200;
+/// Bytes that two neighbouring parts share, so that no sentence loses its context.
+const PART_OVERLAP_BYTES: usize = 200;
+/// Bytes up to which sentences are joined with the next, in a short text and in a longer one.
+const MIN_SENTENCE_BYTES: (usize, usize) = (30, 60);
+/// Bytes below which a text is short.
+const SHORT_TEXT_BYTES: usize = 300;
+/// Bytes after which a sentence is cut.
+const MAX_SENTENCE_BYTES: usize = 300;
+/// Bytes of the longest speaker name, as in `Ada: `.
+const MAX_SPEAKER_BYTES: usize = 30;
+
+/// The texts to embed for a memory.
+pub(super) fn embedding_texts(memory: &Memory) -> Vec<(Grain, String)> {
+    let header = header(memory);
+    let grain = if is_code(&memory.content) { Grain::Code } else { Grain::Part };
+    let parts = split_parts(&memory.content).into_iter();
+    let mut texts: Vec<(Grain, String)> =
+        parts.map(|it| (grain, format!("{header}{it}"))).collect();
+    // A user may put several facts into one text, and each should be found by itself.
+    if grain == Grain::Part && memory.source == MemorySource::UserTaught {
+        let sentences = split_sentences(&memory.content).into_iter();
+        texts.extend(sentences.map(|it| (Grain::Sentence, it)));
+    }
+    texts
+}
+
+/// `Files: … | Module: … | Type: …`; empty for a memory without files and modules.
+fn header(memory: &Memory) -> String {
+    let files: Vec<&str> = memory.files.iter().map(ProjectPath::as_str).collect();
+    let mut fields = Vec::new();
+    if !files.is_empty() {
+        fields.push(format!("Files: {}", files.join(", ")));
+    }
+    if !memory.modules.is_empty() {
+        fields.push(format!("Module: {}", memory.modules.join(", ")));
+    }
+    if fields.is_empty() {
+        return String::new();
+    }
+    fields.push(format!("Type: {}", memory.kind.slug()));
+    format!("{}\n", fields.join(" | "))
+}
+
+/// True for source code, false for prose about code: most lines look like code, and there is enough
+/// punctuation.
+fn is_code(text: &str) -> bool {
+    const LINE_STARTS: &[&str] = &[
+        "def ",
+        "class ",
+        "fn ",
+        "pub ",
+        "func ",
+        "function ",
+        "return ",
+        "import ",
+        "const ",
+        "let ",
+        "var ",
+        "if (",
+        "for (",
+        "#include",
+        "public ",
+        "private ",
+        "static ",
+        "async ",
+    ];
+    let lines = text.lines().map(str::trim).filter(|it| !it.is_empty());
+    let (mut n_lines, mut n_code_lines) = (0, 0);
+    for line in lines {
+        let starts_like_code = LINE_STARTS.iter().any(|it| line.starts_with(it));
+        let ends_like_code = line.ends_with([';', '{', '}', ')', ':', ',']);
+        let is_code_line = starts_like_code || ends_like_code || line.contains(" = ");
+        n_lines += 1;
+        n_code_lines += usize::from(is_code_line);
+    }
+    let n_signs = text.bytes().filter(|it| b"(){}[];=_<>".contains(it)).count();
+    // A list with colons has lines that end like code; one sign in forty bytes tells them apart.
+    n_lines >= 2 && n_code_lines * 2 >= n_lines && n_signs * 40 >= text.len()
+}
+
+/// The sentences of a text, each with the speaker; short ones are joined. None if there is only one.
+fn split_sentences(text: &str) -> Vec<String> {
+    let text = &text[..text.floor_char_boundary(MAX_WHOLE_BYTES)];
+    let (speaker, speech) = split_speaker(text);
+    let is_short = text.len() < SHORT_TEXT_BYTES;
+    let min_bytes = if is_short { MIN_SENTENCE_BYTES.0 } else { MIN_SENTENCE_BYTES.1 };
+    let (mut sentences, mut start) = (Vec::new(), 0);
+    for (at, sign) in speech.char_indices() {
+        let end = at + sign.len_utf8();
+        // A point inside a word, as in `v1.2`, ends nothing.
+        let is_end = sign == '\n'
+            || (".!?".contains(sign) && speech[end..].starts_with(char::is_whitespace));
+        if is_end && speech[start..end].trim().len() >= min_bytes {
+            sentences.push(speech[start..end].trim());
+            start = end;
+        }
+    }
+    sentences.extend(Some(speech[start..].trim()).filter(|it| !it.is_empty()));
+    if sentences.len() < 2 {
+        return Vec::new();
+    }
+    let cut = |it: &str| it.floor_char_boundary(MAX_SENTENCE_BYTES);
+    sentences.iter().map(|it| format!("{speaker}{}", &it[..cut(it)])).collect()
+}
+
+/// Splits off the `Name: ` that a text begins with.
+fn split_speaker(text: &str) -> (&str, &str) {
+    let is_name = |at: usize| at <= MAX_SPEAKER_BYTES && !text[..at].contains(['\n', '.', ',']);
+    match text.find(": ") {
+        Some(at) if is_name(at) => text.split_at(at + 2),
+        _ => ("", text),
+    }
+}
+
+/// Cuts a long text into overlapping parts, at the end of a line, a sentence or a word.
+fn split_parts(text: &str) -> Vec<&str> {
+    if text.len() <= MAX_WHOLE_BYTES {
+        return vec![text];
+    }
+    let mut parts = Vec::new();
+    let mut start = 0;
+    while text.len() - start > MAX_PART_BYTES {
+        let piece = &text[start..text.floor_char_boundary(start + MAX_PART_BYTES)];
+        // The best cut in the second half; a line end counts more than a later word end.
+        let half = piece.floor_char_boundary(MAX_PART_BYTES / 2);
+        let cut = ["\n", ". ", " "]
+            .iter()
+            .find_map(|it| piece[half..].rfind(it).map(|at| half + at + it.len()))
+            .unwrap_or(piece.len());
+        parts.push(&text[start..start + cut]);
+        // The overlap begins at a word; text without blanks has no overlap.
+        let overlap = text.floor_char_boundary(start + cut - PART_OVERLAP_BYTES);
+        let word = text[overlap..start + cut].find(' ');
+        start = word.map_or(start + cut, |at| overlap + at + 1);
+    }
+    parts.push(&text[start..]);
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_short_text_is_one_part() {
+        assert_eq!(split_parts("the cache lives in redis"), ["the cache lives in redis"]);
+        assert_eq!(split_parts(""), [""]);
+    }
+
+    #[test]
+    fn a_long_text_is_covered_whole_and_cut_between_words() {
+        let texts = [
+            "a sentence about nothing. ".repeat(150),
+            "line\n".repeat(700),
+            "x".repeat(5_000),
+            "éü ".repeat(2_000),
+        ];
+        for text in texts {
+            let parts = split_parts(&text);
+            assert!(parts.len() > 1);
+            assert!(parts.iter().all(|it| it.len() <= MAX_PART_BYTES && !it.is_empty()));
+            let mut covered = 0;
+            for part in parts {
+                let at = part.as_ptr() as usize - text.as_ptr() as usize;
+                assert!(at <= covered, "no byte is left out");
+                covered = at + part.len();
+            }
+            assert_eq!(covered, text.len());
+        }
+    }
+
+    #[test]
+    fn each_sentence_is_embedded_with_its_speaker() {
+        let text =
+            "Ada: I moved the cache to redis last week. It was slow before, v1.2 especially! Yes.";
+        assert_eq!(
+            split_sentences(text),
+            [
+                "Ada: I moved the cache to redis last week.",
+                "Ada: It was slow before, v1.2 especially!",
+                "Ada: Yes.",
+            ]
+        );
+        assert!(split_sentences("Only one sentence here.").is_empty());
+        assert!(split_sentences("").is_empty());
+        assert!(split_sentences(&"é".repeat(900)).is_empty());
+    }
+
+    #[test]
+    fn code_is_not_prose_about_code() {
+        assert!(is_code("def f(a):\n    \"\"\"Adds.\"\"\"\n    return a + 1\n"));
+        assert!(is_code("fn main() {\n    let x = f(1);\n}\n"));
+        for prose in [
+            "verifyJwt() expects seconds, not milliseconds.",
+            "Run the tests first.\nThen push.\nNever the other way round.",
+            "The steps:\n- one\n- two",
+            "",
+        ] {
+            assert!(!is_code(prose), "{prose}");
+        }
+    }
+}

@@ -1,0 +1,104 @@
+//! Notebooks with their in-memory search index. The process shares one index per database.
+
+use std::num::NonZero;
+use std::path::PathBuf;
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard};
+
+use infer::EmbeddingModel;
+use recall::SlotSet;
+use store::{MemoryFilter, StoreReader};
+
+use super::notebook_index::{NotebookIndex, SearchExclusions};
+use crate::models::{self, run_blocking};
+use crate::{Error, Notebook, ProjectReader};
+
+/// Seed of the clustering. It is fixed so that the same vectors give the same clusters.
+const CLUSTER_SEED: u64 = 1;
+
+/// The index of one database, shared by all searches of the process.
+pub(crate) type SharedIndex = Arc<RwLock<NotebookIndex>>;
+
+/// A notebook that a search runs against.
+pub(crate) struct IndexedNotebook {
+    pub(crate) notebook: Notebook,
+    pub(crate) index: SharedIndex,
+    /// The numbers of the memories that the search may return.
+    pub(crate) allowed: Arc<SlotSet>,
+}
+
+/// Applies a filter and the exclusions to each notebook.
+pub(crate) async fn index_notebooks(
+    notebooks: Vec<(Notebook, SharedIndex)>,
+    filter: &MemoryFilter,
+    exclusions: &SearchExclusions,
+) -> Result<Vec<IndexedNotebook>, Error> {
+    let mut indexed = Vec::new();
+    for (notebook, index) in notebooks {
+        // The index knows no files, modules or tags, so the store resolves those.
+        let matching = if filter.has_subject() {
+            notebook.store.memories().numbers_matching(filter.clone()).await?
+        } else {
+            None
+        };
+        let allowed = read_index(&index).allowed(filter, matching.as_deref(), exclusions);
+        indexed.push(IndexedNotebook { notebook, index, allowed });
+    }
+    Ok(indexed)
+}
+
+/// Returns the index of a store, updated with everything written since the last search.
+pub(crate) async fn load_index(
+    reader: &ProjectReader,
+    store: &StoreReader,
+) -> Result<SharedIndex, Error> {
+    let embeddings = reader.config.models.embeddings().await.ok();
+    let model = embeddings.as_ref().map_or("", EmbeddingModel::id);
+    let dims = embeddings.as_ref().map_or(0, EmbeddingModel::dims);
+    let shared = shared_index(reader, store.path(), model, dims);
+    loop {
+        let since = read_index(&shared).position.clone();
+        let Some(delta) = store.memories().index_delta(model.to_owned(), since.clone()).await?
+        else {
+            return Ok(shared);
+        };
+        let mut index = shared.write().unwrap_or_else(PoisonError::into_inner);
+        // Another search may have updated the index during the await; this delta is then outdated
+        // and the loop asks for the next one.
+        if index.position == since {
+            index.update(delta);
+        }
+    }
+}
+
+/// Clusters the vectors of large notebooks, so that a search scans only the nearest clusters.
+pub(crate) async fn cluster_vectors(reader: &ProjectReader) -> Result<(), Error> {
+    for notebook in reader.notebooks() {
+        let index = load_index(reader, &notebook.store).await?;
+        run_blocking(move || {
+            if !read_index(&index).codes.needs_clustering() {
+                return;
+            }
+            let threads = std::thread::available_parallelism().unwrap_or(NonZero::<usize>::MIN);
+            // Planned under the read lock, so that searches continue during the slow part.
+            let plan = read_index(&index).codes.plan_clusters(CLUSTER_SEED, threads);
+            let mut index = index.write().unwrap_or_else(PoisonError::into_inner);
+            // A plan is void if rows moved in between; the next call makes another one.
+            let _ = index.codes.apply_clusters(plan);
+        })
+        .await;
+    }
+    Ok(())
+}
+
+fn shared_index(reader: &ProjectReader, path: PathBuf, model: &str, dims: usize) -> SharedIndex {
+    let new_index = || Arc::new(RwLock::new(NotebookIndex::new(model, models::code_dims(dims))));
+    let mut indexes = reader.indexes.lock().unwrap_or_else(PoisonError::into_inner);
+    Arc::clone(indexes.entry(path).or_insert_with(new_index))
+}
+
+/// Locks an index for reading. The guard must not live across an await.
+pub(crate) fn read_index(index: &SharedIndex) -> RwLockReadGuard<'_, NotebookIndex> {
+    // Poisoning is ignored: an update that panicked leaves the index outdated but not wrong, because
+    // the position is written last.
+    index.read().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,99 @@
+//! Retrieval: search, list, look up and explain memories.
+
+use std::collections::HashSet;
+
+use model::{Memory, MemoryId, ProjectPath};
+use store::MemoryFilter;
+
+use crate::recall::{file_warnings, generated_answer, pipeline_context, search, staleness};
+use crate::{
+    AnsweredQuery, Error, LocatedMemory, MatchedRecipe, MemoryHistory, Notebook, NotebookScope,
+    ProjectReader, RatedMemory, SearchQuery, SearchResults, StopLimit, lookup, undo,
+};
+
+/// Searches, lists and explains memories. Reads only.
+///
+/// Memories without a vector are found by their words alone. A caller that wants new memories to be
+/// found by meaning calls [`EmbeddingIndexer::embed_before_search`] first.
+///
+/// [`EmbeddingIndexer::embed_before_search`]: crate::EmbeddingIndexer::embed_before_search
+#[derive(Clone, Copy)]
+pub struct Retriever<'a> {
+    pub(crate) reader: &'a ProjectReader,
+}
+
+impl<'a> Retriever<'a> {
+    pub(crate) fn new(reader: &'a ProjectReader) -> Self {
+        Self { reader }
+    }
+
+    /// Ranks the memories that answer a query, best first, each with its explanation.
+    pub async fn search(&self, query: &SearchQuery) -> Result<SearchResults, Error> {
+        search::search_memories(self.reader, query).await
+    }
+
+    /// Searches and, if a language model is configured, lets it write an answer from the hits.
+    /// Nothing is sent to the model when nothing is relevant.
+    pub async fn ask(&self, query: &SearchQuery) -> Result<AnsweredQuery, Error> {
+        generated_answer::answer_query(self.reader, query).await
+    }
+
+    /// Finds the one memory that an id names: a full id, or the beginning of a short one.
+    pub async fn find_by_id(&self, id: &str) -> Result<LocatedMemory, Error> {
+        lookup::find_by_id(self.reader, id).await
+    }
+
+    /// Lists the versions and the audit entries of a memory, oldest first.
+    pub async fn history(&self, id: &str) -> Result<MemoryHistory, Error> {
+        undo::memory_history(self.reader, id).await
+    }
+
+    /// Lists memories that pass a filter, newest first, the project's before the user's.
+    pub async fn list(
+        &self,
+        filter: &MemoryFilter,
+        scope: Option<NotebookScope>,
+    ) -> Result<Vec<RatedMemory>, Error> {
+        lookup::list_memories(self.reader, filter, scope).await
+    }
+
+    /// Adds the current confidence to memories of one notebook.
+    pub async fn rate(
+        &self,
+        notebook: &Notebook,
+        memories: Vec<Memory>,
+    ) -> Result<Vec<RatedMemory>, Error> {
+        lookup::rate_memories(self.reader, notebook, memories).await
+    }
+
+    /// Lists the memories that `memory` relates to and that no notebook holds.
+    pub async fn missing_relation_targets(&self, memory: &Memory) -> Result<Vec<MemoryId>, Error> {
+        lookup::missing_relation_targets(self.reader, memory).await
+    }
+
+    /// Checks a memory against git and the working tree: lowers its confidence if what it refers to
+    /// has changed, and returns the reasons.
+    pub async fn check_staleness(&self, rated: &mut RatedMemory) -> Vec<String> {
+        staleness::check_staleness(self.reader, rated).await
+    }
+
+    /// Lists the live warnings about some files that are confident enough and were not shown yet, best
+    /// first.
+    pub async fn file_warnings(
+        &self,
+        files: &[ProjectPath],
+        shown: &HashSet<MemoryId>,
+    ) -> Result<Vec<RatedMemory>, Error> {
+        Ok(file_warnings::select_file_warnings(self.reader, files, shown).await?.selected)
+    }
+
+    /// Finds the workflow recipe that fits a task best.
+    pub async fn find_recipe(&self, task: &str) -> Result<Option<MatchedRecipe>, Error> {
+        pipeline_context::find_recipe(self.reader, task).await
+    }
+
+    /// Computes after how many steps a task of a module should be stopped; `base` steps are planned.
+    pub async fn stop_limit(&self, base: u32, module: &str) -> Result<StopLimit, Error> {
+        pipeline_context::calibrate_step_limit(self.reader, base, module).await
+    }
+}

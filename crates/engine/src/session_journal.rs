@@ -1,0 +1,60 @@
+//! Journals: the events of running sessions on disk.
+
+use model::{EventEnvelope, SessionId};
+
+use crate::agent::{self, AgentNote, AgentSession, RecordedAgentNote};
+use crate::learn::{self, InboxSession, LearnedSession};
+use crate::{Error, Project};
+
+/// Appends to, syncs and closes the journals of sessions.
+pub struct SessionJournal<'a> {
+    project: &'a mut Project,
+}
+
+impl<'a> SessionJournal<'a> {
+    pub(crate) fn new(project: &'a mut Project) -> Self {
+        Self { project }
+    }
+
+    /// Journals events of one session, secrets masked. Registers the project if it is new. Syncs the
+    /// journal to disk if one of the events ends a step.
+    pub async fn record_events(&mut self, events: &[EventEnvelope]) -> Result<(), Error> {
+        learn::record_events(self.project, events).await
+    }
+
+    /// Journals events without waiting for the disk. Returns whether one of them ended a step, so
+    /// that the caller must sync the journal. Fails if the project is not registered yet.
+    pub fn append_events(&mut self, events: &[EventEnvelope]) -> Result<bool, Error> {
+        learn::append_events(self.project, events)
+    }
+
+    /// Waits until the journal of a session is on disk.
+    pub fn sync(&mut self, session: SessionId) -> Result<(), Error> {
+        learn::sync_journal(self.project, session)
+    }
+
+    /// Removes the journal of a learned session, unless its findings still wait for validation.
+    pub fn close(&mut self, learned: &LearnedSession) -> Result<(), Error> {
+        learn::close_journal(self.project, learned)
+    }
+
+    /// Moves the events that a session left in the inbox into its journal.
+    pub async fn import_inbox_session(&mut self, waiting: &InboxSession) -> Result<(), Error> {
+        learn::import_inbox_session(self.project, waiting).await
+    }
+
+    /// Journals a note that an agent recorded. Learning decides later whether it becomes a memory.
+    pub async fn record_note(
+        &mut self,
+        session: &AgentSession,
+        note: AgentNote,
+        event: String,
+    ) -> Result<RecordedAgentNote, Error> {
+        agent::record_note(self.project, session, note, event).await
+    }
+
+    /// Journals the end of an agent's session.
+    pub async fn end_agent_session(&mut self, session: &AgentSession) -> Result<(), Error> {
+        agent::end_agent_session(self.project, session).await
+    }
+}

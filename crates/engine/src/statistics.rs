@@ -1,0 +1,122 @@
+//! Statistics of notebooks and sessions, and the results of the trial.
+
+use std::collections::HashMap;
+
+use model::{Actor, MemoryStatus, SessionId, TrialGroup};
+use promote::{TrialComparison, compare_groups};
+use store::{BackupFile, DatabaseSize, SessionRow};
+
+use crate::export::list_all_memories;
+use crate::learn::savings::{ToolCallSavings, sum_savings};
+use crate::recall::parse_trial_milestone;
+use crate::{Error, Notebook, NotebookScope, ProjectReader};
+
+/// Counts and sizes of one notebook.
+#[derive(Clone, Debug)]
+pub struct NotebookStats {
+    pub scope: NotebookScope,
+    pub memories: Vec<MemoryCount>,
+    pub size: DatabaseSize,
+    pub backups: Vec<BackupFile>,
+}
+
+/// Number of memories of one type and status.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryCount {
+    pub kind: String,
+    pub status: MemoryStatus,
+    pub count: u64,
+}
+
+/// Totals over all learned sessions of a project.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProjectActivity {
+    pub n_sessions: usize,
+    /// Sessions whose work was validated.
+    pub n_validated: usize,
+    /// Times that a memory was shown to an agent.
+    pub n_shown: u64,
+    /// Times that an agent followed or cited a memory.
+    pub n_used: u64,
+    /// Memories created by learning.
+    pub n_learned: usize,
+    /// Sightings that did not become a memory.
+    pub n_dropped: usize,
+    pub savings: ToolCallSavings,
+}
+
+/// Results of the trial so far: sessions without memory (control group) against sessions with all
+/// of it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrialResults {
+    /// Number of learned sessions of each group.
+    pub sessions: Vec<(TrialGroup, usize)>,
+    pub steps: TrialComparison,
+    pub tokens: TrialComparison,
+    pub retries: TrialComparison,
+}
+
+/// Counts and sizes of every notebook.
+pub(crate) async fn notebook_stats(reader: &ProjectReader) -> Result<Vec<NotebookStats>, Error> {
+    let mut stats = Vec::new();
+    for Notebook { scope, store, .. } in reader.notebooks() {
+        let counts = store.memories().count_by_status().await?.into_iter();
+        let memories = counts
+            .map(|it| MemoryCount { kind: it.kind, status: it.status, count: it.count })
+            .collect();
+        let size = store.size().await?;
+        stats.push(NotebookStats { scope, memories, size, backups: store.backups() });
+    }
+    Ok(stats)
+}
+
+/// Totals over all learned sessions of the project.
+pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectActivity, Error> {
+    let mut activity = ProjectActivity::default();
+    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+        return Ok(activity);
+    };
+    let sessions = store.learning().list_sessions().await?;
+    activity.savings = sum_savings(&store.learning().list_milestones().await?, &sessions);
+    for session in sessions {
+        activity.n_sessions += 1;
+        activity.n_validated += usize::from(session.validation_basis.is_some());
+        let sightings = store.learning().sightings_in_session(session.id).await?;
+        activity.n_dropped += sightings.iter().filter(|it| it.dropped.is_some()).count();
+    }
+    // Counters of forgotten memories count as well: they were shown and used then.
+    for memory in list_all_memories(&store).await? {
+        activity.n_shown += memory.counters.access_count;
+        activity.n_used += memory.counters.used_count;
+        activity.n_learned += usize::from(memory.created_by == Actor::Observer);
+    }
+    Ok(activity)
+}
+
+/// Results of the trial; `None` if there was none.
+pub(crate) async fn trial_results(reader: &ProjectReader) -> Result<Option<TrialResults>, Error> {
+    let Some(store) = reader.project_store().filter(|it| it.exists()) else { return Ok(None) };
+    let milestones = store.learning().list_milestones().await?;
+    let groups: HashMap<SessionId, TrialGroup> =
+        milestones.iter().filter_map(parse_trial_milestone).map(|it| (it.1, it.0)).collect();
+    // Results of an ended trial stay visible; a trial that just began shows zero sessions.
+    if groups.is_empty() && !reader.policy.injection.on_trial {
+        return Ok(None);
+    }
+    let mut sessions = store.learning().list_sessions().await?;
+    sessions.retain(|it| groups.contains_key(&it.id));
+    sessions.sort_by_key(|it| (it.started, it.id));
+    let sessions_of = |group: TrialGroup| -> Vec<&SessionRow> {
+        sessions.iter().filter(|it| groups.get(&it.id) == Some(&group)).collect()
+    };
+    let compare = |measure: fn(&SessionRow) -> u64| {
+        let measures = |group| sessions_of(group).into_iter().map(measure).collect::<Vec<u64>>();
+        compare_groups(&measures(TrialGroup::Control), &measures(TrialGroup::Full))
+    };
+    Ok(Some(TrialResults {
+        sessions: TrialGroup::ALL.iter().map(|it| (*it, sessions_of(*it).len())).collect(),
+        steps: compare(|it| u64::from(it.steps)),
+        tokens: compare(|it| it.tokens),
+        retries: compare(|it| u64::from(it.retries)),
+    }))
+}

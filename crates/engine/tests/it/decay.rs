@@ -1,0 +1,189 @@
+//! Unused memories fade. Time without activity does not count.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn confidence_halves_with_each_half_life() {
+    check(
+        r"
+            teach --type gotcha the cache must be cleared
+            list
+            live 30
+            list
+            live 30
+            list
+            live 60
+            list
+            used m1
+            list
+        ",
+        expect![[r#"
+            m1 new: gotcha "the cache must be cleared"
+            m1 gotcha 0.90 "the cache must be cleared"
+            m1 gotcha 0.64 "the cache must be cleared"
+            m1 gotcha 0.45 "the cache must be cleared"
+            m1 gotcha 0.23 "the cache must be cleared"
+            m1 gotcha 0.90 "the cache must be cleared"
+        "#]],
+    );
+}
+
+#[test]
+fn pinned_memories_decisions_and_requirements_do_not_fade() {
+    check(
+        r"
+            teach --pin --type gotcha the cache must be cleared
+            teach --type decision sqlite because it needs no server
+            teach --type requirement answers take less than a second
+            teach --type gotcha the queue must be drained
+            live 200
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: gotcha "the cache must be cleared" pinned
+            m2 new: decision "sqlite because it needs no server"
+            m3 new: requirement "answers take less than a second"
+            m4 new: gotcha "the queue must be drained"
+            faded: m4
+            backed up
+            backed up (user)
+            m3 requirement 0.90 "answers take less than a second"
+            m2 decision 0.90 "sqlite because it needs no server"
+            m1 gotcha 0.90 "the cache must be cleared" pinned
+        "#]],
+    );
+}
+
+#[test]
+fn a_memory_unused_for_three_half_lives_is_forgotten() {
+    check(
+        r"
+            teach --type work_state half of the parser is written
+            live 20
+            maintain --dry
+            live 2
+            maintain --dry
+            list
+            maintain
+            list
+            list --all
+        ",
+        expect![[r#"
+            m1 new: work_state "half of the parser is written"
+            faded: m1
+            m1 work_state 0.10 "half of the parser is written"
+            faded: m1
+            backed up
+            backed up (user)
+            nothing
+            m1 work_state 0.10 "half of the parser is written" [deleted]
+        "#]],
+    );
+}
+
+#[test]
+fn a_verified_memory_stays_on_record() {
+    check(
+        r"
+            teach --type work_state half of the parser is written
+            live 22
+            maintain
+            live 60
+            maintain
+            list --all
+            restore m1
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: work_state "half of the parser is written"
+            faded: m1
+            backed up
+            backed up (user)
+            backed up
+            backed up (user)
+            m1 work_state 0.00 "half of the parser is written" [deleted]
+            m1 work_state "half of the parser is written"
+            m1 work_state 0.90 "half of the parser is written"
+        "#]],
+    );
+}
+
+#[test]
+fn an_unverified_memory_is_removed_after_thirty_days() {
+    check(
+        r"
+            parcel the cache lives in redis
+            import
+            forget m1
+            live 29
+            maintain
+            list --all
+            live 2
+            maintain --dry
+            maintain
+            list --all
+            restore m1
+            history m1
+        ",
+        expect![[r#"
+            m1 added
+            m1 gotcha "the cache lives in redis" [deleted]
+            backed up
+            backed up (user)
+            m1 gotcha 0.61 "the cache lives in redis" [deleted]
+            gone: m1
+            gone: m1
+            backed up
+            backed up (user)
+            nothing
+            error: no memory matches `m1`
+            error: no memory matches `m1`
+        "#]],
+    );
+}
+
+#[test]
+fn remembering_it_again_restarts_the_decay() {
+    check(
+        r"
+            teach --type gotcha the cache must be cleared
+            teach the pool has 8 connections
+            live 60
+            teach --type gotcha the cache must be cleared
+            list
+        ",
+        expect![[r#"
+            m1 new: gotcha "the cache must be cleared"
+            m2 new: module_insight "the pool has 8 connections"
+            m1 again: gotcha "the cache must be cleared"
+            m2 module_insight 0.57 "the pool has 8 connections"
+            m1 gotcha 0.95 "the cache must be cleared"
+        "#]],
+    );
+}
+
+#[test]
+fn a_confirmation_restarts_the_decay() {
+    check(
+        r"
+            teach --type work_state half of the parser is written
+            used m1
+            live 20
+            flag m1 right
+            live 5
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: work_state "half of the parser is written"
+            m1 work_state "half of the parser is written"
+            backed up
+            backed up (user)
+            m1 work_state 0.61 "half of the parser is written"
+        "#]],
+    );
+}

@@ -1,0 +1,283 @@
+//! Determinism: the same sessions give the same database, and a damaged session harms no other.
+
+use std::cell::Cell;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use model::{EventEnvelope, Timestamp};
+use waylore_engine::{
+    Config, Explanation, LessonState, MemoryFilter, ModelSet, NotebookScope, Project,
+    transcripts_at_paths,
+};
+
+use crate::learning::{LearningFixture, SESSION, parse_events_at};
+
+const START: i64 = 1_794_000_000_000;
+const DAY: i64 = 86_400_000;
+
+thread_local! {
+    static NEXT: Cell<u64> = const { Cell::new(1) };
+}
+
+/// The same bytes in the same order, per thread.
+fn next_entropy() -> [u8; 10] {
+    let n = NEXT.replace(NEXT.get() + 1);
+    let mut res = [0; 10];
+    res[2..].copy_from_slice(&n.to_be_bytes());
+    res
+}
+
+/// A session with signals of every kind: a coupling, an error with its fix, a correction, external
+/// text, a routine, a dead end.
+fn transcript_text(n: u8) -> String {
+    let mut lines = Vec::new();
+    let mut push = |line: String| lines.push(line);
+    push(
+        r#""event":"session_start","project_root":"/p","agent":"test","task":"change the wire""#
+            .to_owned(),
+    );
+    let mut call = |id: &str, tool: &str, args: &str, ok: bool, text: &str| {
+        push(format!(r#""event":"tool_call","call_id":"{id}","tool":"{tool}","args":{args}"#));
+        push(format!(
+            r#""event":"tool_result","call_id":"{id}","tool":"{tool}","ok":{ok},"excerpt":"{text}""#
+        ));
+    };
+    for nth in 0..8 {
+        call(&format!("r{nth}"), "read", &format!(r#"{{"paths":["src/{nth}.rs"]}}"#), true, "");
+    }
+    call("a", "edit", r#"{"paths":["src/api.rs"]}"#, true, "");
+    call("b", "edit", r#"{"paths":["web/wire.ts"]}"#, true, "");
+    call(
+        "c",
+        "shell",
+        r#"{"command":"git show --no-stat"}"#,
+        false,
+        "fatal: unrecognized argument: --no-stat",
+    );
+    call("d", "shell", r#"{"command":"git show --stat"}"#, true, "ok");
+    call("e", "shell", r#"{"command":"cargo test"}"#, true, "ok");
+    call("f", "shell", r#"{"command":"cargo clippy"}"#, true, "ok");
+    call("g", "shell", r#"{"command":"git commit -m x"}"#, true, "ok");
+    call("h", "web_fetch", r#"{"url":"https://example.com"}"#, true, "page");
+    lines.push(format!(
+        r#""event":"reasoning","text":"Actually, `src/{n}.rs` rounds per line, never on the sum.""#
+    ));
+    lines.push(r#""event":"step_complete""#.to_owned());
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let events = parse_events_at(START + i64::from(n) * DAY, n, &lines);
+    events.iter().map(|it| it.to_line() + "\n").collect()
+}
+
+struct TranscriptFixture {
+    dir: tempfile::TempDir,
+    runtime: tokio::runtime::Runtime,
+    files: Vec<PathBuf>,
+}
+
+impl TranscriptFixture {
+    fn new(sessions: &[(&str, String)]) -> Self {
+        NEXT.set(1);
+        let dir = tempfile::tempdir().unwrap();
+        std::fs::create_dir(dir.path().join("project")).unwrap();
+        let file = |(name, text): &(&str, String)| {
+            let path = dir.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path
+        };
+        let files = sessions.iter().map(file).collect();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        Self { dir, runtime, files }
+    }
+
+    fn open_project(&self) -> Project {
+        let config = Config {
+            data: self.dir.path().join("data"),
+            key: None,
+            home: None,
+            types: Vec::new(),
+            models: ModelSet::built_in(),
+            random: next_entropy,
+        };
+        let start = self.dir.path().join("project");
+        self.runtime.block_on(Project::open(config, &start, Timestamp(START + 60 * DAY))).unwrap()
+    }
+
+    /// Learns every file, as `waylore learn --from` does.
+    fn learn_transcripts(&self, project: &mut Project) -> (Vec<LessonState>, Vec<String>) {
+        let (mut states, mut notices) = (Vec::new(), Vec::new());
+        for it in transcripts_at_paths(&self.files).unwrap() {
+            let parsed = project.session_history().read_transcript(&it).unwrap().unwrap();
+            let learned = self
+                .runtime
+                .block_on(project.learner().learn_session(&parsed.pad))
+                .unwrap()
+                .unwrap();
+            states.push(learned.state);
+            notices.extend(learned.notices);
+        }
+        self.runtime.block_on(project.learner().synthesise_week()).unwrap();
+        (states, notices)
+    }
+
+    /// Everything that is stored: memories, versions, sessions and their sightings.
+    fn dump(&self, project: &Project) -> String {
+        self.runtime.block_on(async {
+            let mut acc = format!(
+                "{:#?}",
+                project.maintenance().export(NotebookScope::Project).await.unwrap()
+            );
+            for it in project.session_history().learned_sessions().await.unwrap() {
+                let explained =
+                    project.session_history().explain(&it.id.to_string()).await.unwrap();
+                let _ = write!(acc, "{explained:#?}");
+            }
+            acc
+        })
+    }
+}
+
+#[test]
+fn the_same_sessions_give_the_same_database_and_learning_again_changes_nothing() {
+    let names = ["a.jsonl", "b.jsonl", "c.jsonl", "d.jsonl", "e.jsonl", "f.jsonl"];
+    let sessions: Vec<(&str, String)> =
+        names.iter().zip(1..).map(|(name, n)| (*name, transcript_text(n))).collect();
+    let kept = || {
+        let fixture = TranscriptFixture::new(&sessions);
+        let mut project = fixture.open_project();
+        assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New; 6]);
+        let kept = fixture.dump(&project);
+        assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::Unchanged; 6]);
+        assert!(kept == fixture.dump(&project), "learning again changes nothing");
+        kept
+    };
+    let first = kept();
+    assert!(first.contains("tainted: true") && first.contains("usually needs one in"), "{first}");
+    assert!(first == kept(), "the same sessions give the same database");
+}
+
+/// Judging a session again after it has grown leaves the verdicts and the taint as they were.
+#[test]
+fn a_grown_session_is_judged_like_a_new_one() {
+    let noted = r#""event":"record","type":"gotcha","content":"`src/api.rs` is generated from the schema.""#;
+    let grown = |more: &str| {
+        let text = transcript_text(1);
+        let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+        let head = |nth: usize| {
+            format!(
+                r#"{{"event_id":"more-{nth}","session_id":"{SESSION}01","at":{}"#,
+                START + DAY + 1_000
+            )
+        };
+        lines.push(format!("{},{noted}}}", head(1)));
+        if !more.is_empty() {
+            lines.push(format!("{},{more}}}", head(2)));
+        }
+        lines.join("\n") + "\n"
+    };
+    let fixture = TranscriptFixture::new(&[("a.jsonl", grown(""))]);
+    let mut project = fixture.open_project();
+    // The stored memories, and the dropped candidates with their scores.
+    let state = |project: &Project| {
+        fixture.runtime.block_on(async {
+            let session = format!("{SESSION}01");
+            let all = project
+                .retriever()
+                .list(&MemoryFilter::active(50), Some(NotebookScope::Project))
+                .await
+                .unwrap();
+            let kept = all.iter().map(|it| format!("{:?}", it.memory));
+            let Explanation::Session(explained) =
+                project.session_history().explain(&session).await.unwrap()
+            else {
+                panic!("it is a session")
+            };
+            let seen = explained.sightings.iter().map(|it| format!("{it:?}"));
+            kept.chain(seen).collect::<Vec<_>>()
+        })
+    };
+    assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::New]);
+    let once = state(&project);
+    let is_tainted = |it: &String| it.contains("generated") && it.contains("tainted: true");
+    assert!(once.iter().any(is_tainted), "{once:#?}");
+    std::fs::write(&fixture.files[0], grown(r#""event":"user_message","text":"thank you""#))
+        .unwrap();
+    assert_eq!(fixture.learn_transcripts(&mut project).0, [LessonState::Grown]);
+    assert_eq!(state(&project), once);
+}
+
+/// Two files with the same session id: the longer is learned, in either order, with a notice.
+#[test]
+fn of_two_sessions_with_one_id_the_longer_is_learned() {
+    let long = transcript_text(1);
+    let short = r#""event":"session_start","project_root":"/p","agent":"test","task":"another""#;
+    let short = parse_events_at(START + 20 * DAY, 1, &[short]);
+    let short: String = short.iter().map(|it| it.to_line() + "\n").collect();
+    let mut kept = Vec::new();
+    for order in [["a.jsonl", "b.jsonl"], ["b.jsonl", "a.jsonl"]] {
+        let fixture =
+            TranscriptFixture::new(&[(order[0], long.clone()), (order[1], short.clone())]);
+        let mut project = fixture.open_project();
+        fixture.learn_transcripts(&mut project);
+        let (states, notices) = fixture.learn_transcripts(&mut project);
+        assert_eq!(states, [LessonState::Unchanged; 2]);
+        assert!(notices.len() == 1 && notices[0].contains("from a longer log"), "{notices:?}");
+        kept.push(fixture.runtime.block_on(project.session_history().learned_sessions()).unwrap());
+    }
+    assert_eq!((kept[0].len(), kept[0][0].task.as_str()), (1, "change the wire"));
+    assert_eq!(kept[0], kept[1]);
+}
+
+#[test]
+fn a_host_whose_clock_is_a_century_ahead_makes_no_memories_of_the_future() {
+    let ahead: String = transcript_text(1)
+        .lines()
+        .map(|it| {
+            let mut event = EventEnvelope::parse_line(it).unwrap();
+            event.at = Timestamp(event.at.0 + 36_500 * DAY);
+            event.to_line() + "\n"
+        })
+        .collect();
+    let fixture = TranscriptFixture::new(&[("a.jsonl", ahead), ("b.jsonl", transcript_text(2))]);
+    let mut project = fixture.open_project();
+    assert_eq!(fixture.learn_transcripts(&mut project).0.len(), 2);
+    let all = fixture.runtime.block_on(
+        project.retriever().list(&MemoryFilter::active(50), Some(NotebookScope::Project)),
+    );
+    let latest = all.unwrap().iter().map(|it| it.memory.created_at.0).max();
+    assert!(latest.is_some_and(|it| it <= START + 90 * DAY), "{latest:?}");
+}
+
+/// No end, no validation, results before calls, unknown tools, missing ids: the intact part of the
+/// session is learned.
+#[test]
+fn a_damaged_session_is_learned_as_far_as_it_is_intact() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    let lines = [
+        r#""event":"tool_result","call_id":"z","tool":"edit","ok":true"#,
+        r#""event":"session_start","project_root":"/p","agent":"test","task":"round totals""#,
+        r#""event":"tool_call","call_id":"","tool":"other","args":{}"#,
+        r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.ts"]}"#,
+        r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#,
+        r#""event":"record","type":"gotcha","content":"`src/total.ts` rounds per line, never on the sum.""#,
+        r#""event":"tool_call","call_id":"b","tool":"shell","args":{"command":"cargo test"}"#,
+        r#""event":"tool_result","call_id":"b","tool":"shell","ok":true,"excerpt":"ok""#,
+    ];
+    fixture
+        .runtime
+        .block_on(project.session_journal().record_events(&parse_events_at(START, 1, &lines)))
+        .unwrap();
+    let path = project.session_history().journal_transcripts()[0].path.clone();
+    let mut text = std::fs::read(&path).unwrap();
+    text.extend_from_slice(b"\0\0\xff\xfe not an event\n{\"event\":\"future_kind\"}\n{\"cut");
+    std::fs::write(&path, text).unwrap();
+    let parsed = project
+        .session_history()
+        .read_transcript(&project.session_history().journal_transcripts()[0])
+        .unwrap()
+        .unwrap();
+    assert_eq!((parsed.n_damaged_lines, parsed.pad.anomalies.orphan_results), (3, 1));
+    let (states, contents) = fixture.learn_journals(&mut project);
+    assert_eq!(states, [LessonState::New]);
+    assert_eq!(contents, ["`src/total.ts` rounds per line, never on the sum."]);
+}

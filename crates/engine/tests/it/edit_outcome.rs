@@ -1,0 +1,366 @@
+//! Evidence that comes after a session: its siblings agree, its edits are committed or reverted, its
+//! memories are used.
+
+use std::path::Path;
+use std::process::Command;
+
+use agents::{HookEvent, HookMessage};
+use model::{SessionId, Timestamp};
+use waylore_engine::Project;
+
+use crate::learning::{LearningFixture, SESSION, parse_events_at};
+
+const START: i64 = 1_794_000_000_000;
+
+fn session_id(session: u8) -> SessionId {
+    format!("{SESSION}{session:02}").parse().unwrap()
+}
+
+/// A subagent of session 90 that edited two files and passed its tests.
+fn subagent_events(note: &str, more: &[&str]) -> Vec<String> {
+    let parent = format!("{SESSION}90");
+    let mut res = vec![
+        format!(
+            r#""event":"session_start","project_root":"/p","agent":"test","parent":"{parent}","task":"a part of it""#
+        ),
+        r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/api.rs"]}"#
+            .to_owned(),
+        r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#.to_owned(),
+        r#""event":"tool_call","call_id":"b","tool":"edit","args":{"paths":["web/wire.ts"]}"#
+            .to_owned(),
+        r#""event":"tool_result","call_id":"b","tool":"edit","ok":true"#.to_owned(),
+        r#""event":"tool_call","call_id":"c","tool":"shell","args":{"command":"cargo test"}"#
+            .to_owned(),
+        r#""event":"tool_result","call_id":"c","tool":"shell","ok":true,"excerpt":"ok""#.to_owned(),
+    ];
+    if !note.is_empty() {
+        res.push(format!(r#""event":"record","type":"gotcha","content":"{note}""#));
+    }
+    res.extend(more.iter().map(|it| (*it).to_owned()));
+    res.push(r#""event":"step_complete""#.to_owned());
+    res
+}
+
+fn record_session(fixture: &LearningFixture, project: &mut Project, session: u8, lines: &[String]) {
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    fixture
+        .runtime
+        .block_on(project.session_journal().record_events(&parse_events_at(START, session, &lines)))
+        .unwrap();
+}
+
+#[test]
+fn siblings_read_only_one_anothers_notes() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    record_session(
+        &fixture,
+        &mut project,
+        1,
+        &subagent_events("`src/api.rs` is generated from the schema.", &[]),
+    );
+    record_session(&fixture, &mut project, 2, &subagent_events("", &[]));
+    let stranger = subagent_events("`web/wire.ts` is written by hand.", &[]);
+    let stranger: Vec<String> = stranger
+        .iter()
+        .map(|it| it.replace(&format!("{SESSION}90"), &format!("{SESSION}91")))
+        .collect();
+    record_session(&fixture, &mut project, 3, &stranger);
+    let notes = |session| {
+        let notes = project.session_history().sibling_notes(session_id(session)).unwrap();
+        notes.into_iter().map(|it| it.note.content).collect::<Vec<_>>()
+    };
+    assert_eq!(notes(2), ["`src/api.rs` is generated from the schema."]);
+    assert!(notes(1).is_empty() && notes(3).is_empty());
+    assert!(project.session_history().sibling_notes(session_id(77)).is_err(), "an unknown session");
+}
+
+#[test]
+fn two_subagents_are_a_quorum_and_count_as_one_session() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    // One subagent is one session of the three that are needed; two of one parent are a quorum. They
+    // edited the same files, which is a conflict as well.
+    record_session(&fixture, &mut project, 1, &subagent_events("", &[]));
+    assert_eq!(fixture.learn_journals(&mut project).1, Vec::<String>::new());
+    record_session(&fixture, &mut project, 2, &subagent_events("", &[]));
+    let mut texts = fixture.learn_journals(&mut project).1;
+    texts.sort();
+    let couplings = texts.iter().filter(|it| it.contains("usually needs one in")).count();
+    let conflicts = texts.iter().filter(|it| it.contains("two subagents")).count();
+    assert_eq!((couplings, conflicts), (1, 2), "{texts:#?}");
+    // Subagents of three parents are three sessions.
+    let other = LearningFixture::new();
+    let mut project = other.open_project();
+    for session in 1..=3 {
+        let lines = subagent_events("", &[]);
+        let parent = format!("{SESSION}{}", 80 + session);
+        let lines: Vec<String> =
+            lines.iter().map(|it| it.replace(&format!("{SESSION}90"), &parent)).collect();
+        record_session(&other, &mut project, session, &lines);
+        let n_expected = usize::from(session == 3);
+        assert_eq!(
+            other.learn_journals(&mut project).1.len(),
+            n_expected,
+            "after {session} sessions"
+        );
+    }
+}
+
+fn git(root: &Path, at: i64, args: &[&str]) {
+    let date = format!("@{} +0000", at / 1000);
+    let status = Command::new("git")
+        .args(["-c", "user.name=t", "-c", "user.email=t@t", "-c", "init.defaultBranch=main"])
+        .args(args)
+        .current_dir(root)
+        .env("GIT_AUTHOR_DATE", &date)
+        .env("GIT_COMMITTER_DATE", &date)
+        .env("GIT_CONFIG_GLOBAL", "/dev/null")
+        .env("GIT_CONFIG_NOSYSTEM", "1")
+        .output()
+        .unwrap();
+    assert!(status.status.success(), "{status:?}");
+}
+
+const MINUTE_MS: i64 = 60_000;
+
+/// A repository with one commit before the session begins.
+fn repository() -> (LearningFixture, Project) {
+    let fixture = LearningFixture::new();
+    let root = fixture.dir.path().join("project");
+    std::fs::write(root.join("a.rs"), "fn a() {}\n").unwrap();
+    git(&root, START - 60 * MINUTE_MS, &["init", "-q"]);
+    git(&root, START - 60 * MINUTE_MS, &["add", "."]);
+    git(&root, START - 60 * MINUTE_MS, &["commit", "-qm", "first"]);
+    let mut project = fixture.open_project();
+    project.set_now(Timestamp(START + 30 * MINUTE_MS));
+    (fixture, project)
+}
+
+/// Twenty steps of work on one file that nothing validates.
+fn record_unvalidated_session(fixture: &LearningFixture, project: &mut Project) {
+    let mut lines = vec![
+        r#""event":"session_start","project_root":"/p","agent":"test","task":"Cache the parsed totals in a global map. Be quick.""#.to_owned(),
+    ];
+    for nth in 0..21 {
+        let tool = if nth % 2 == 0 { "edit" } else { "read" };
+        lines.push(format!(
+            r#""event":"tool_call","call_id":"c{nth}","tool":"{tool}","args":{{"paths":["a.rs"]}}"#
+        ));
+        lines
+            .push(format!(r#""event":"tool_result","call_id":"c{nth}","tool":"{tool}","ok":true"#));
+    }
+    lines.push(r#""event":"step_complete""#.to_owned());
+    record_session(fixture, project, 1, &lines);
+}
+
+#[test]
+fn discarded_edits_are_a_dead_end() {
+    let (fixture, mut project) = repository();
+    let root = fixture.dir.path().join("project");
+    record_unvalidated_session(&fixture, &mut project);
+    std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
+    assert_eq!(
+        fixture.learn_journals(&mut project).1,
+        Vec::<String>::new(),
+        "the edits are still there"
+    );
+    std::fs::write(root.join("a.rs"), "fn a() {}\n").unwrap();
+    assert_eq!(
+        fixture.learn_journals(&mut project).1,
+        Vec::<String>::new(),
+        "no later commit exists yet"
+    );
+    std::fs::write(root.join("b.rs"), "fn b() {}\n").unwrap();
+    git(&root, START + 10 * MINUTE_MS, &["add", "."]);
+    git(&root, START + 10 * MINUTE_MS, &["commit", "-qm", "another way"]);
+    let gone = "An attempt at “Cache the parsed totals in a global map” was thrown away: its edits of `a.rs` were never committed, and the files are as they were. Ask what was wrong with it before you try the same.";
+    assert_eq!(fixture.learn_journals(&mut project).1, [gone]);
+    assert_eq!(fixture.learn_journals(&mut project).1, [gone], "learning again changes nothing");
+}
+
+#[test]
+fn reverted_edits_name_the_reverting_commit() {
+    let (fixture, mut project) = repository();
+    let root = fixture.dir.path().join("project");
+    record_unvalidated_session(&fixture, &mut project);
+    std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
+    git(&root, START + 5 * MINUTE_MS, &["commit", "-qam", "cache"]);
+    git(&root, START + 6 * MINUTE_MS, &["revert", "--no-edit", "HEAD"]);
+    let texts = fixture.learn_journals(&mut project).1;
+    assert!(texts[0].contains("were taken back by “Revert \"cache\"”"), "{texts:?}");
+}
+
+#[test]
+fn committed_edits_validate_their_session() {
+    let (fixture, mut project) = repository();
+    let root = fixture.dir.path().join("project");
+    record_unvalidated_session(&fixture, &mut project);
+    std::fs::write(root.join("a.rs"), "fn a() { cache() }\n").unwrap();
+    git(&root, START + 5 * MINUTE_MS, &["commit", "-qam", "cache"]);
+    fixture.learn_journals(&mut project);
+    let sessions = fixture.runtime.block_on(project.session_history().learned_sessions()).unwrap();
+    assert_eq!(sessions[0].validation_basis, Some(model::ValidationBasis::Deferred));
+    assert!(
+        project.session_history().journal_transcripts().is_empty(),
+        "nothing waits for validation"
+    );
+}
+
+/// Sessions that are shown a warning about a file they touch and then open the other file it names.
+#[test]
+fn a_memory_that_is_followed_often_gains_confidence() {
+    let fixture = LearningFixture::new();
+    let root = fixture.dir.path().join("project");
+    std::fs::write(root.join("a.rs"), "").unwrap();
+    std::fs::write(root.join("b.rs"), "").unwrap();
+    let mut project = fixture.open_project();
+    let note = r#""event":"record","type":"gotcha","content":"`a.rs` takes its limits from `b.rs`.","files":["a.rs","b.rs"]"#;
+    let lines: Vec<String> = subagent_events("", &[note]);
+    record_session(&fixture, &mut project, 1, &lines);
+    fixture.learn_journals(&mut project);
+    let found = |project: &Project| {
+        let filter = waylore_engine::MemoryFilter::active(10);
+        let all = fixture.runtime.block_on(project.retriever().list(&filter, None)).unwrap();
+        all.into_iter().find(|it| it.memory.content.starts_with("`a.rs`")).unwrap().memory
+    };
+    let before = found(&project);
+    for session in 10..16_u8 {
+        let day = i64::from(session) * 24 * 60 * MINUTE_MS;
+        project.set_now(Timestamp(START + day));
+        let event = HookEvent::FilesTouched { paths: vec!["a.rs".to_owned()] };
+        let root = root.display().to_string();
+        let mut message = HookMessage::from_program(format!("host-{session}"), root, event);
+        message.host = Some("claude-code");
+        let injected =
+            fixture.runtime.block_on(project.injector().inject(&message)).unwrap().into_text();
+        assert!(injected.is_some_and(|it| it.contains("takes its limits")));
+        // The last session does not follow the warning.
+        let then = if session == 15 { "a.rs" } else { "b.rs" };
+        let work = [
+            format!(
+                r#""event":"session_start","project_root":"/p","agent":"test","host_session":"host-{session}","task":"x""#
+            ),
+            r#""event":"tool_call","call_id":"a","tool":"read","args":{"paths":["a.rs"]}"#
+                .to_owned(),
+            r#""event":"tool_result","call_id":"a","tool":"read","ok":true"#.to_owned(),
+            format!(
+                r#""event":"tool_call","call_id":"b","tool":"read","args":{{"paths":["{then}"]}}"#
+            ),
+            r#""event":"tool_result","call_id":"b","tool":"read","ok":true"#.to_owned(),
+        ];
+        let work: Vec<&str> = work.iter().map(String::as_str).collect();
+        let events = parse_events_at(START + day - 2, session, &work);
+        fixture.runtime.block_on(project.session_journal().record_events(&events)).unwrap();
+        project.set_now(Timestamp(START + day + 60 * MINUTE_MS));
+        fixture.learn_journals(&mut project);
+    }
+    let after = found(&project);
+    assert_eq!(after.counters.used_count, 5, "the last one did not follow it");
+    assert_eq!(after.confidence, before.confidence.saturating_add(50));
+    fixture.learn_journals(&mut project);
+    assert_eq!(found(&project).counters.used_count, 5, "learning again counts nothing twice");
+}
+
+/// A session on a work unit, with a plan, that ends with these events.
+fn work_unit_events(steps: usize, ends: &[&str]) -> Vec<String> {
+    let mut lines = vec![
+        r#""event":"session_start","project_root":"/p","agent":"test","task":"x","planned_steps":5,"work_unit":{"methodology":"native","hierarchy":["spec_042","subtask_3"],"label":"Spec 042 / Subtask 3"}"#.to_owned(),
+        r#""event":"record","type":"decision","content":"Totals are kept in cents.""#.to_owned(),
+        r#""event":"tool_call","call_id":"a","tool":"edit","args":{"paths":["src/total.rs"]}"#.to_owned(),
+        r#""event":"tool_result","call_id":"a","tool":"edit","ok":true"#.to_owned(),
+    ];
+    for nth in 2..steps {
+        lines.push(format!(
+            r#""event":"tool_call","call_id":"r{nth}","tool":"read","args":{{"paths":["src/total.rs"]}}"#
+        ));
+        lines.push(format!(r#""event":"tool_result","call_id":"r{nth}","tool":"read","ok":true"#));
+    }
+    lines.extend(ends.iter().map(|it| (*it).to_owned()));
+    lines
+}
+
+const TEST_CALL: &str =
+    r#""event":"tool_call","call_id":"z","tool":"shell","args":{"command":"cargo test"}"#;
+const TEST_PASSED: &str =
+    r#""event":"tool_result","call_id":"z","tool":"shell","ok":true,"excerpt":"ok""#;
+const TEST_FAILED: &str = r#""event":"tool_result","call_id":"z","tool":"shell","ok":false,"excerpt":"error: totals differ by a cent""#;
+const SESSION_FAILED: &str = r#""event":"session_end","outcome":"failure""#;
+
+fn memories_of_kind(
+    fixture: &LearningFixture,
+    project: &Project,
+    kind: &str,
+) -> Vec<model::Memory> {
+    let filter = waylore_engine::MemoryFilter {
+        kind: Some(kind.to_owned()),
+        ..waylore_engine::MemoryFilter::active(10)
+    };
+    let all = fixture.runtime.block_on(project.retriever().list(&filter, None)).unwrap();
+    all.into_iter().map(|it| it.memory).collect()
+}
+
+#[test]
+fn later_sessions_update_the_one_outcome_of_a_work_unit() {
+    let fixture = LearningFixture::new();
+    let folder = fixture.dir.path().join("project/src");
+    std::fs::create_dir(&folder).unwrap();
+    std::fs::write(folder.join("total.rs"), "").unwrap();
+    let mut project = fixture.open_project();
+    let learn = |project: &mut Project, session: u8, lines: Vec<String>| {
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let events = parse_events_at(START + i64::from(session) * MINUTE_MS, session, &lines);
+        fixture.runtime.block_on(project.session_journal().record_events(&events)).unwrap();
+        fixture.learn_journals(project);
+        let [outcome] = &memories_of_kind(&fixture, project, "work_unit_outcome")[..] else {
+            panic!("one outcome per unit")
+        };
+        outcome.clone()
+    };
+    let failed =
+        learn(&mut project, 1, work_unit_events(3, &[TEST_CALL, TEST_FAILED, SESSION_FAILED]));
+    assert_eq!(
+        failed.content,
+        "Spec 042 / Subtask 3 was tried and failed after changing `src/total.rs`. The last that failed: “error: totals differ by a cent”. Totals are kept in cents."
+    );
+    let done = learn(&mut project, 2, work_unit_events(3, &[TEST_CALL, TEST_PASSED]));
+    assert_eq!(
+        done.content,
+        "Spec 042 / Subtask 3 is done: it changed `src/total.rs`. Totals are kept in cents."
+    );
+    assert_eq!((done.id, done.provenance.len()), (failed.id, 2));
+    let Some(model::Payload::WorkUnitOutcome(payload)) = done.payload else { panic!() };
+    assert!(payload.succeeded && payload.failure_reason.is_none());
+    let occasion = waylore_engine::ContextRequest::new(model::Phase::Reflect);
+    let injected = fixture.runtime.block_on(project.injector().start_context(&occasion)).unwrap();
+    assert!(injected.text.contains("Subtask 3 is done"), "it is read back: {}", injected.text);
+}
+
+#[test]
+fn every_plan_updates_the_one_calibration_memory() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    let learn = |project: &mut Project, session: u8, steps: usize| {
+        let lines = work_unit_events(steps, &[TEST_CALL, TEST_PASSED]);
+        let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+        let events = parse_events_at(START + i64::from(session) * MINUTE_MS, session, &lines);
+        fixture.runtime.block_on(project.session_journal().record_events(&events)).unwrap();
+        fixture.learn_journals(project);
+        let all = memories_of_kind(&fixture, project, "task_calibration");
+        all.into_iter().map(|it| it.content).collect::<Vec<_>>()
+    };
+    assert!(learn(&mut project, 1, 10).is_empty() && learn(&mut project, 2, 10).is_empty());
+    let twice = "Plan work in `src` with 2.0 times the steps you expect; it has taken that over 3 sessions.";
+    assert_eq!(learn(&mut project, 3, 10), [twice]);
+    let limit = fixture.runtime.block_on(project.retriever().stop_limit(10, "src")).unwrap();
+    assert_eq!((limit.calibration, limit.samples), (2_000, 3), "it is read back");
+    let less = "Plan work in `src` with 1.6 times the steps you expect; it has taken that over 4 sessions.";
+    assert_eq!(learn(&mut project, 4, 3), [less]);
+    for session in 5..10 {
+        learn(&mut project, session, 3);
+    }
+    assert!(
+        memories_of_kind(&fixture, &project, "task_calibration").is_empty(),
+        "work takes the planned steps now"
+    );
+}

@@ -1,0 +1,175 @@
+//! Memories that do not apply: narrowed within a project, or excluded from one.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn a_projects_memory_is_narrowed() {
+    check(
+        r"
+            write src/a.rs
+            teach use tabs
+            flag m1 nothere
+            flag m1 nothere --module api --file src/a.rs
+            list --module api
+            list --module web
+            list --file src/a.rs
+            list --file src/b.rs
+            search --module web tabs
+            search --module api tabs
+            show m1
+        ",
+        expect![[r#"
+            m1 new: preference "use tabs"
+            error: a project's memory can only be narrowed
+              say where it does apply: --module NAME or --file PATH; if nowhere, flag it `incorrect`
+            m1 preference "use tabs" files=src/a.rs modules=api
+            m1 preference 0.90 "use tabs" files=src/a.rs modules=api
+            nothing
+            m1 preference 0.90 "use tabs" files=src/a.rs modules=api
+            nothing
+            nothing
+            m1 "use tabs" by tabs
+            m1 preference 0.90 "use tabs" files=src/a.rs modules=api
+              v2 user_taught module confidence 0.90 by user verified
+        "#]],
+    );
+}
+
+#[test]
+fn a_users_memory_is_excluded_from_one_project() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            teach the cache lives in redis
+            flag m1 nothere
+            list
+            list --all
+            search tabs
+            at other
+            list
+            search tabs
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: module_insight "the cache lives in redis"
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            m2 module_insight 0.90 "the cache lives in redis"
+            m2 module_insight 0.90 "the cache lives in redis"
+            nothing
+            m1 preference 0.90 "prefer tabs over spaces" user
+            m1 "prefer tabs over spaces" by tabs
+            m2 module_insight 0.90 "the cache lives in redis"
+        "#]],
+    );
+}
+
+#[test]
+fn a_project_without_memories_can_exclude_one() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            at empty
+            flag m1 nothere
+            list
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            nothing
+            m1 preference 0.90 "prefer tabs over spaces" user
+        "#]],
+    );
+}
+
+#[test]
+fn restore_lifts_the_exclusion() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            flag m1 nothere
+            restore m1
+            list
+            restore m1
+            undo
+            list
+            undo m1
+            list
+            undo
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            m1 preference "prefer tabs over spaces"
+            m1 preference 0.90 "prefer tabs over spaces" user
+            error: m1 is not forgotten
+              `waylore history` shows what it said before; `--version N` goes back to it
+            undid restore
+            m1 preference "prefer tabs over spaces"
+            nothing
+            undid flag
+            m1 preference "prefer tabs over spaces"
+            m1 preference 0.90 "prefer tabs over spaces" user
+            undid remember
+            m1 never was
+        "#]],
+    );
+}
+
+#[test]
+fn a_limit_does_not_count_excluded_memories() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            teach --user the editor is vim
+            flag m1 nothere
+            flag m2 nothere
+            teach --user commits are signed
+            list --limit 1
+            search --limit 1 the editor commits
+            list --limit 5
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: module_insight "the editor is vim" user
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            m2 module_insight "the editor is vim"
+              kept out of this project
+            m3 new: preference "commits are signed" user
+            m3 preference 0.90 "commits are signed" user
+            m3 "commits are signed" by commits
+            m3 preference 0.90 "commits are signed" user
+        "#]],
+    );
+}
+
+#[test]
+fn a_second_exclusion_is_refused() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            flag m1 nothere
+            flag m1 nothere
+            restore m1
+            list
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            error: m1 is excluded from this project already
+              `waylore restore m1` lifts the exclusion
+            m1 preference "prefer tabs over spaces"
+            m1 preference 0.90 "prefer tabs over spaces" user
+        "#]],
+    );
+}

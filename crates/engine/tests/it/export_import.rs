@@ -1,0 +1,273 @@
+//! Exported memories come back through the same admission as any other text.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn an_export_is_complete() {
+    check(
+        r"
+            teach retry limit is 3
+            teach retry limit is 5
+            forget m2
+            teach --user prefer tabs over spaces
+            set list.limit 7
+            export
+            export --user
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            m2 module_insight "retry limit is 5" [deleted]
+            m3 new: preference "prefer tabs over spaces" user
+            2 memories, 2 with a past, 1 settings
+            1 memories, 0 with a past, 0 settings
+        "#]],
+    );
+}
+
+#[test]
+fn the_users_own_export_is_imported_completely_on_another_machine() {
+    check(
+        r"
+            write src/a.rs
+            teach --tag net --file src/a.rs --module api retry limit is 3
+            teach --pin retry limit is 5
+            teach the pool has 8 connections
+            forget m3
+            export
+            on laptop
+            import --vouched
+            list --all
+            show m2
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3" tags=net files=src/a.rs modules=api
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5" tags=net files=src/a.rs modules=api pinned
+            m3 new: module_insight "the pool has 8 connections"
+            m3 module_insight "the pool has 8 connections" [deleted]
+            3 memories, 2 with a past, 0 settings
+            m1 added
+            m2 added
+            m3 added
+            m3 module_insight 0.90 "the pool has 8 connections" [deleted]
+            m2 module_insight 0.90 "retry limit is 5" tags=net files=src/a.rs modules=api pinned
+            m1 module_insight 0.90 "retry limit is 3" tags=net files=src/a.rs modules=api [deprecated] (superseded by m2)
+            m2 module_insight 0.90 "retry limit is 5" tags=net files=src/a.rs modules=api pinned
+              v1 user_taught module confidence 0.90 by user verified
+              supersedes m1 auto
+        "#]],
+    );
+}
+
+#[test]
+fn an_unvouched_import_is_tainted_and_unpinned() {
+    check(
+        r"
+            teach --pin retry limit is 3
+            export
+            on laptop
+            import
+            show m1
+            flag m1 right
+            show m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3" pinned
+            1 memories, 0 with a past, 0 settings
+            m1 added
+            m1 module_insight 0.85 "retry limit is 3" [tainted]
+              v1 observer_inferred global confidence 0.85 by import:parcel.json needs_review
+            m1 module_insight "retry limit is 3"
+            m1 module_insight 0.95 "retry limit is 3"
+              v2 observer_inferred global confidence 0.95 by import:parcel.json verified
+        "#]],
+    );
+}
+
+#[test]
+fn a_dry_run_imports_nothing_and_registers_no_project() {
+    check(
+        r"
+            parcel the cache lives in redis
+            import --dry
+            doctor
+            list
+            import
+            list
+        ",
+        expect![[r#"
+            m1 added
+            nothing written
+            nothing
+            nothing
+            m1 added
+            m1 gotcha 0.85 "the cache lives in redis" [tainted]
+        "#]],
+    );
+}
+
+#[test]
+fn one_invalid_record_stops_the_import() {
+    check(
+        r"
+            parcel the cache lives in redis
+            parcel --bad unknown type
+            parcel the token is {token}
+            import
+            list
+            import --skip
+            list
+        ",
+        expect![[r#"
+            m1 added
+            record 2: unknown type
+            record 3: holds what looks like a secret: github-token (content, line 1)
+            nothing written
+            nothing
+            m1 added
+            record 2: unknown type
+            record 3: holds what looks like a secret: github-token (content, line 1)
+            m1 gotcha 0.85 "the cache lives in redis" [tainted]
+        "#]],
+    );
+}
+
+#[test]
+fn an_import_can_redact_secrets() {
+    check(
+        r"
+            parcel the token is {token}
+            import
+            import --redact
+            list
+        ",
+        expect![[r#"
+            record 1: holds what looks like a secret: github-token (content, line 1)
+            nothing written
+            m1 added
+            m1 gotcha 0.85 "the token is [REDACTED: github-token]" [tainted]
+        "#]],
+    );
+}
+
+#[test]
+fn a_relation_to_a_missing_memory_is_kept_and_shown_as_gone() {
+    check(
+        r"
+            teach the cache lives in redis
+            parcel --rests-on m1 flushing redis empties the cache
+            import --vouched
+            show m2
+            purge m1
+            show m2
+            export
+            on laptop
+            import --vouched
+            show m2
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 added
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned
+              v1 user_taught global confidence 1.00 by user verified
+              derived_from m1
+            purged m1, not found anywhere
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned
+              v1 user_taught global confidence 1.00 by user verified
+              derived_from m1 (gone)
+            1 memories, 0 with a past, 0 settings
+            m2 added
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned
+              v1 user_taught global confidence 1.00 by user verified
+              derived_from m1 (gone)
+        "#]],
+    );
+}
+
+#[test]
+fn an_import_brings_no_history() {
+    check(
+        r"
+            teach retry limit is 3
+            edit m1 retry limit is 4
+            export
+            on laptop
+            import --vouched
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 4"
+            1 memories, 1 with a past, 0 settings
+            m1 added
+            import by import:parcel.json: v1 "retry limit is 4"
+        "#]],
+    );
+}
+
+#[test]
+fn an_old_export_does_not_arrive_faded() {
+    check(
+        r"
+            teach --type work_state the parser is half done
+            export
+            live 30
+            on laptop
+            import --vouched
+            list
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: work_state "the parser is half done"
+            1 memories, 0 with a past, 0 settings
+            m1 added
+            m1 work_state 0.90 "the parser is half done"
+            backed up
+            backed up (user)
+            m1 work_state 0.90 "the parser is half done"
+        "#]],
+    );
+}
+
+#[test]
+fn an_export_contains_no_secret() {
+    check(
+        r"
+            smuggle the deploy uses {token}
+            smuggle --says the-cache --hide branch {key}
+            smuggle --says the-queue --hide author {key}
+            teach the pool has 8 connections
+            export
+            on laptop
+            import --vouched
+            list
+            show m2
+            show m3
+        ",
+        expect![[r#"
+            m1 smuggled in
+            m2 smuggled in
+            m3 smuggled in
+            m4 new: module_insight "the pool has 8 connections"
+            4 memories, 0 with a past, 0 settings
+            m1 masked
+            m2 masked
+            m3 masked
+            m1 added
+            m2 added
+            m3 added
+            m4 added
+            m4 module_insight 0.90 "the pool has 8 connections"
+            m3 gotcha 1.00 "the-queue" pinned
+            m2 gotcha 1.00 "the-cache" pinned
+            m1 gotcha 1.00 "the deploy uses [REDACTED: github-token]" pinned
+            m2 gotcha 1.00 "the-cache" pinned
+              v1 user_taught global confidence 1.00 by user verified on [REDACTED: aws-access-key-id]
+            m3 gotcha 1.00 "the-queue" pinned
+              v1 user_taught global confidence 1.00 by agent:[REDACTED: aws-access-key-id] verified
+        "#]],
+    );
+}

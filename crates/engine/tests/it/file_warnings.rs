@@ -1,0 +1,74 @@
+//! Warnings about touched files, each once per session.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn only_warnings_of_the_file_that_were_not_shown_are_listed() {
+    check(
+        r"
+            write a.rs
+            write b.rs
+            teach --type gotcha --file a.rs the buffer must not be empty
+            teach --type error_pattern --file a.rs --file b.rs a broken pipe means the reader went away
+            teach --type dead_end --file a.rs a thread for each connection was too slow
+            teach --type decision --file a.rs we parse by hand because the generator was slow
+            teach --type gotcha --file b.rs the printer flushes late
+            teach --type gotcha --user --file a.rs never log the token
+            touch a.rs
+            touch a.rs --shown m1 --shown m3
+            touch b.rs a.rs --shown m1
+            touch c.rs
+        ",
+        expect![[r#"
+            m1 new: gotcha "the buffer must not be empty" files=a.rs
+            m2 new: error_pattern "a broken pipe means the reader went away" files=a.rs,b.rs
+            m3 new: dead_end "a thread for each connection was too slow" files=a.rs
+            m4 new: decision "we parse by hand because the generator was slow" files=a.rs
+            m5 new: gotcha "the printer flushes late" files=b.rs
+            m6 new: gotcha "never log the token" user files=a.rs
+            m6 gotcha "never log the token"
+            m1 gotcha "the buffer must not be empty"
+            m2 error_pattern "a broken pipe means the reader went away"
+            m3 dead_end "a thread for each connection was too slow"
+            m6 gotcha "never log the token"
+            m2 error_pattern "a broken pipe means the reader went away"
+            m6 gotcha "never log the token"
+            m5 gotcha "the printer flushes late"
+            m2 error_pattern "a broken pipe means the reader went away"
+            m3 dead_end "a thread for each connection was too slow"
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn forgotten_doubted_and_decayed_warnings_are_not_listed() {
+    check(
+        r"
+            write a.rs
+            teach --type gotcha --file a.rs the buffer must not be empty
+            teach --type gotcha --file a.rs the second buffer must be flushed
+            teach --type dead_end --file a.rs a thread for each connection was too slow
+            forget m1
+            flag m2 outdated
+            touch a.rs
+            live 120
+            touch a.rs
+            restore m1
+            touch a.rs
+        ",
+        expect![[r#"
+            m1 new: gotcha "the buffer must not be empty" files=a.rs
+            m2 new: gotcha "the second buffer must be flushed" files=a.rs
+            m3 new: dead_end "a thread for each connection was too slow" files=a.rs
+            m1 gotcha "the buffer must not be empty" files=a.rs [deleted]
+            m2 gotcha "the second buffer must be flushed" files=a.rs [deprecated] (outdated)
+            m3 dead_end "a thread for each connection was too slow"
+            nothing
+            m1 gotcha "the buffer must not be empty" files=a.rs
+            m1 gotcha "the buffer must not be empty"
+        "#]],
+    );
+}

@@ -1,0 +1,362 @@
+//! Learned patterns are stored with their payloads, name the modules of the map, and are read back.
+
+use model::{MemoryStatus, Payload, SessionId, Timestamp};
+use waylore_engine::{Explanation, MapEdit, MemoryFilter, NotebookScope, Project, TaskProgress};
+
+use crate::learning::{LearningFixture, SESSION, parse_events_at};
+
+const START: i64 = 1_794_000_000_000;
+const DAY: i64 = 86_400_000;
+
+/// A session in short: `edit F`, `read F [bytes]`, `run C`, `note N`, `done` for a subtask.
+fn event_lines(script: &str) -> Vec<String> {
+    let start = r#""event":"session_start","project_root":"/p","agent":"test","task":"change prices in the cart""#;
+    let mut res = vec![start.to_owned()];
+    for (nth, line) in script.lines().map(str::trim).filter(|it| !it.is_empty()).enumerate() {
+        let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
+        let mut call = |tool: &str, args: String, more: &str| {
+            res.push(format!(
+                r#""event":"tool_call","call_id":"c{nth}","tool":"{tool}","args":{args}"#
+            ));
+            res.push(format!(
+                r#""event":"tool_result","call_id":"c{nth}","tool":"{tool}","ok":true,"excerpt":"ok"{more}"#
+            ));
+        };
+        match verb {
+            "edit" => call("edit", format!(r#"{{"paths":["{rest}"]}}"#), ""),
+            "read" => {
+                let (file, size) = rest.split_once(' ').unwrap_or((rest, "100"));
+                call("read", format!(r#"{{"paths":["{file}"]}}"#), &format!(r#","size":{size}"#));
+            }
+            "run" => call("shell", format!(r#"{{"command":"{rest}"}}"#), ""),
+            "note" => res.push(format!(r#""event":"record","type":"gotcha","content":"{rest}""#)),
+            "done" => {
+                res.push(r#""event":"validation","kind":"subtask_succeeded","ok":true"#.to_owned());
+            }
+            other => panic!("unknown verb {other}"),
+        }
+    }
+    res.push(r#""event":"step_complete""#.to_owned());
+    res
+}
+
+fn record_session(fixture: &LearningFixture, project: &mut Project, n: u8, script: &str) {
+    let lines = event_lines(script);
+    let lines: Vec<&str> = lines.iter().map(String::as_str).collect();
+    let start = START + i64::from(n) * DAY;
+    project.set_now(Timestamp(start + DAY / 2));
+    fixture
+        .runtime
+        .block_on(project.session_journal().record_events(&parse_events_at(start, n, &lines)))
+        .unwrap();
+}
+
+fn learn_script(
+    fixture: &LearningFixture,
+    project: &mut Project,
+    n: u8,
+    script: &str,
+) -> Vec<String> {
+    record_session(fixture, project, n, script);
+    fixture.learn_journals(project).1
+}
+
+fn memories_of_kind(
+    fixture: &LearningFixture,
+    project: &Project,
+    kind: &str,
+) -> Vec<model::Memory> {
+    let filter = MemoryFilter { kind: Some(kind.to_owned()), ..MemoryFilter::active(20) };
+    let all = fixture
+        .runtime
+        .block_on(project.retriever().list(&filter, Some(NotebookScope::Project)))
+        .unwrap();
+    all.into_iter().map(|it| it.memory).collect()
+}
+
+/// Two packages of several folders each.
+fn workspace() -> (LearningFixture, Project) {
+    let fixture = LearningFixture::new();
+    let root = fixture.dir.path().join("project");
+    for name in ["auth", "cart"] {
+        for file in ["api/a", "api/b", "model/c", "model/d"] {
+            let path = root.join(format!("packages/{name}/src/{file}.ts"));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "export const x = 1\n").unwrap();
+        }
+        std::fs::write(
+            root.join(format!("packages/{name}/package.json")),
+            format!(r#"{{ "name": "{name}" }}"#),
+        )
+        .unwrap();
+    }
+    let project = fixture.open_project();
+    (fixture, project)
+}
+
+fn index_project(fixture: &LearningFixture, project: &mut Project) {
+    fixture
+        .runtime
+        .block_on(project.code_indexer().index_code(&TaskProgress::default(), 1))
+        .unwrap();
+    fixture.runtime.block_on(project.code_indexer().index_map()).unwrap();
+}
+
+const ROUTINE_SCRIPT: &str = "edit packages/cart/src/api/a.ts\nedit packages/auth/src/api/b.ts\nrun npm test\nrun git commit -m x";
+
+/// The first session is learned without a module map; later both folders are one module.
+#[test]
+fn a_routine_of_a_module_is_learned_and_read_back() {
+    let (fixture, mut project) = workspace();
+    learn_script(&fixture, &mut project, 1, ROUTINE_SCRIPT);
+    index_project(&fixture, &mut project);
+    learn_script(
+        &fixture,
+        &mut project,
+        2,
+        &ROUTINE_SCRIPT.replace("src/api/a.ts", "src/model/c.ts"),
+    );
+    assert!(memories_of_kind(&fixture, &project, "workflow_recipe").is_empty());
+    learn_script(&fixture, &mut project, 3, ROUTINE_SCRIPT);
+    let [recipe] = &memories_of_kind(&fixture, &project, "workflow_recipe")[..] else {
+        panic!("one routine")
+    };
+    assert_eq!(
+        recipe.content,
+        "A change in `cart` goes like this: edit `cart`, then edit `auth`, then run `npm test`, then run `git commit`. 3 of 3 sessions that began so ended with a commit."
+    );
+    assert_eq!(recipe.modules, ["cart"]);
+    let found = fixture
+        .runtime
+        .block_on(project.retriever().find_recipe("a change in the cart"))
+        .unwrap()
+        .unwrap();
+    let steps: Vec<&str> = found.recipe.steps.iter().map(|it| it.description.as_str()).collect();
+    assert_eq!(steps, ["edit cart", "edit auth", "npm test", "git commit"]);
+    let map = fixture.runtime.block_on(project.code_graph().module_map()).unwrap();
+    assert_eq!(
+        map.find_module("cart").unwrap().n_memories,
+        1,
+        "the map counts the memories of its modules"
+    );
+}
+
+#[test]
+fn the_first_files_of_a_module_are_learned_and_read_back() {
+    let (fixture, mut project) = workspace();
+    index_project(&fixture, &mut project);
+    let begin = "read packages/cart/src/api/b.ts\nread packages/cart/src/model/c.ts\nrun x\nrun x\nrun x\nrun x\nrun x\nrun x\nedit packages/cart/src/api/a.ts\nrun npm test";
+    for n in 1..=3 {
+        learn_script(&fixture, &mut project, n, begin);
+    }
+    let [first] = &memories_of_kind(&fixture, &project, "prefetch_pattern")[..] else {
+        panic!("one pattern")
+    };
+    assert!(
+        first.content.starts_with("Work in `cart` begins with `packages/cart/src/api/b.ts`"),
+        "{}",
+        first.content
+    );
+    assert!(first.content.contains("changed this module"), "{}", first.content);
+    let Some(Payload::PrefetchPattern(payload)) = &first.payload else { panic!("with a payload") };
+    assert_eq!((payload.trigger_module.as_deref(), payload.always.len()), (Some("cart"), 2));
+    // No session has touched this file; only the memory says which files are opened with it.
+    let first_file = "packages/cart/src/model/d.ts";
+    let files = |project: &Project| {
+        fixture
+            .runtime
+            .block_on(project.session_history().rank_task_files("x", Some(first_file), 2))
+            .unwrap()
+    };
+    assert_eq!(files(&project), ["packages/cart/src/api/b.ts", "packages/cart/src/model/c.ts"]);
+}
+
+/// The user moved a file to another module.
+#[test]
+fn learning_uses_the_module_a_user_moved_a_file_to() {
+    let (fixture, mut project) = workspace();
+    index_project(&fixture, &mut project);
+    let moved = ["packages/cart/src/model/c.ts"].map(|it| model::ProjectPath::parse(it).unwrap());
+    let edit = MapEdit::Members(moved.to_vec());
+    fixture.runtime.block_on(project.code_indexer().update_module_map("auth", edit)).unwrap();
+    for n in 1..=3 {
+        learn_script(
+            &fixture,
+            &mut project,
+            n,
+            "edit packages/cart/src/model/c.ts\nedit packages/cart/src/api/a.ts\nrun npm test\nrun git commit -m x",
+        );
+    }
+    let recipes = memories_of_kind(&fixture, &project, "workflow_recipe");
+    assert!(
+        recipes[0]
+            .content
+            .starts_with("A change in `auth` goes like this: edit `auth`, then edit `cart`"),
+        "{}",
+        recipes[0].content
+    );
+}
+
+#[test]
+fn files_edited_together_relate_their_modules_on_the_map() {
+    let (fixture, mut project) = workspace();
+    index_project(&fixture, &mut project);
+    let related = |project: &Project| {
+        let map = fixture.runtime.block_on(project.code_graph().module_map()).unwrap();
+        let cart = map.find_module("cart").unwrap().module.clone();
+        (cart.co_changing, cart.core_files.first().cloned().unwrap_or_default())
+    };
+    assert!(related(&project).0.is_empty());
+    for n in 1..=4 {
+        learn_script(
+            &fixture,
+            &mut project,
+            n,
+            "edit packages/cart/src/model/d.ts\nedit packages/auth/src/model/d.ts\nrun npm test",
+        );
+    }
+    fixture.runtime.block_on(project.code_indexer().index_map()).unwrap();
+    assert_eq!(
+        related(&project),
+        (vec!["auth".to_owned()], "packages/cart/src/model/d.ts".to_owned())
+    );
+}
+
+#[test]
+fn the_cost_of_a_file_is_learned_and_read_back() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    let small: Vec<String> = (0..20).map(|it| format!("read src/{it}.rs 400")).collect();
+    let script =
+        format!("{}\nread data/big.json 40000\nedit src/1.rs\nrun cargo test", small.join("\n"));
+    // The signal is weak: its score exceeds the floor after five sessions.
+    for n in 1..=5 {
+        learn_script(&fixture, &mut project, n, &script);
+    }
+    let [cost] = &memories_of_kind(&fixture, &project, "context_cost")[..] else {
+        panic!("one cost")
+    };
+    let Some(Payload::ContextCost(payload)) = &cost.payload else { panic!("with a payload") };
+    assert_eq!(
+        (payload.module.as_str(), payload.avg_tokens, payload.samples),
+        ("data/big.json", 10_000, 5)
+    );
+    let files = ["data/big.json".to_owned(), "src/1.rs".to_owned()];
+    let costs = fixture.runtime.block_on(project.session_history().read_costs(&files)).unwrap();
+    assert_eq!(costs.into_iter().collect::<Vec<_>>(), [("data/big.json".to_owned(), 10_000)]);
+}
+
+fn session_id(session: u8) -> SessionId {
+    format!("{SESSION}{session:02}").parse().unwrap()
+}
+
+/// A build of six subtasks: the notes of finished subtasks need not wait for the end of the session.
+#[test]
+fn notes_of_a_long_build_are_learned_subtask_by_subtask() {
+    let fixture = LearningFixture::new();
+    let mut project = fixture.open_project();
+    let five = "note Totals are kept in cents, never in floats.\nedit src/a.rs\nedit src/b.rs\ndone\ndone\ndone\ndone\ndone\nrun cargo test";
+    let so_far = |project: &mut Project| {
+        let learned = fixture
+            .runtime
+            .block_on(project.learner().learn_finished_subtasks(session_id(1)))
+            .unwrap();
+        learned.map(|it| it.memories.into_iter().map(|it| it.memory.content).collect::<Vec<_>>())
+    };
+    record_session(&fixture, &mut project, 1, five);
+    assert_eq!(so_far(&mut project), None, "five are not many");
+    let six = format!(
+        "{five}\nedit src/c.rs\ndone\nnote `src/c.rs` is written by `make gen`.\nrun cargo test"
+    );
+    record_session(&fixture, &mut project, 1, &six);
+    let survivor = so_far(&mut project);
+    assert_eq!(survivor, Some(vec!["Totals are kept in cents, never in floats.".to_owned()]));
+    assert_eq!(
+        project.session_history().journal_transcripts().len(),
+        1,
+        "the session is still running"
+    );
+    // At its end the last note is learned too, and nothing twice.
+    let (_, mut contents) = fixture.learn_journals(&mut project);
+    contents.sort();
+    assert_eq!(
+        contents,
+        ["Totals are kept in cents, never in floats.", "`src/c.rs` is written by `make gen`."]
+    );
+}
+
+/// Two memories that differ until the user edits one of them.
+fn learn_two_duplicates(fixture: &LearningFixture, project: &mut Project) -> [model::MemoryId; 2] {
+    learn_script(
+        fixture,
+        project,
+        1,
+        "note `src/total.rs` rounds per line.\nedit src/total.rs\nrun cargo test",
+    );
+    learn_script(
+        fixture,
+        project,
+        2,
+        "note The port of the server is 8080.\nedit src/b.rs\nrun cargo test",
+    );
+    let memories = memories_of_kind(fixture, project, "gotcha");
+    let of = |word: &str| memories.iter().find(|it| it.content.contains(word)).unwrap().id;
+    let ids = [of("rounds"), of("port")];
+    project.set_now(Timestamp(START + 3 * DAY + 1));
+    let edit = waylore_engine::MemoryEdit {
+        content: Some("`src/total.rs` rounds per line.".to_owned()),
+        kind: None,
+        tags: None,
+        files: None,
+        modules: None,
+        confidence: None,
+        cwd: fixture.dir.path().join("project"),
+        on_secret: waylore_engine::OnSecret::Refuse,
+    };
+    fixture.runtime.block_on(project.editor().edit(&ids[1].to_string(), edit)).unwrap();
+    ids
+}
+
+#[test]
+fn duplicates_are_merged_with_the_evidence_of_both() {
+    // At the end of a build of ten subtasks, and once a week.
+    for by_build in [true, false] {
+        let fixture = LearningFixture::new();
+        let mut project = fixture.open_project();
+        let ids = learn_two_duplicates(&fixture, &mut project);
+        if by_build {
+            let ten = format!("edit src/a.rs\n{}run cargo test", "done\n".repeat(10));
+            learn_script(&fixture, &mut project, 3, &ten);
+        } else {
+            fixture.runtime.block_on(project.learner().synthesise_week()).unwrap();
+        }
+        let [survivor] = &memories_of_kind(&fixture, &project, "gotcha")[..] else {
+            panic!("one of two")
+        };
+        let mut provenance = survivor.provenance.clone();
+        provenance.sort_unstable();
+        assert_eq!(provenance, [session_id(1), session_id(2)]);
+        let Explanation::Memory { sightings, .. } = fixture
+            .runtime
+            .block_on(project.session_history().explain(&survivor.id.to_string()))
+            .unwrap()
+        else {
+            panic!("it is a memory")
+        };
+        assert_eq!(sightings.len(), 2, "both sessions are evidence for it");
+        let gone = ids.iter().find(|it| **it != survivor.id).unwrap().to_string();
+        let gone = fixture.runtime.block_on(project.retriever().find_by_id(&gone)).unwrap();
+        assert_eq!(gone.memory.status(), MemoryStatus::Deprecated);
+        // A later sighting of the merged memory's pattern supports the survivor.
+        learn_script(
+            &fixture,
+            &mut project,
+            4,
+            "note `src/total.rs` rounds per line.\nedit src/x.rs\nrun cargo test",
+        );
+        let [survivor] = &memories_of_kind(&fixture, &project, "gotcha")[..] else {
+            panic!("still one")
+        };
+        assert!(survivor.provenance.contains(&session_id(4)));
+    }
+}

@@ -1,0 +1,103 @@
+//! Lookup by words and in pages, across both notebooks.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn a_memory_of_the_other_notebook_is_not_changed() {
+    check(
+        r"
+            # Each notebook is compared with itself only: a project may differ from its user.
+            teach --user prefer tabs over spaces
+            teach prefer spaces over tabs
+            teach --user prefer tabs over spaces
+            teach prefer tabs over spaces
+            list
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: preference "prefer spaces over tabs"
+            m1 again: preference "prefer tabs over spaces" user
+            m3 supersedes m2 (it was `spaces`, now it is `tabs`): preference "prefer tabs over spaces"
+            m3 preference 0.90 "prefer tabs over spaces"
+            m1 preference 0.95 "prefer tabs over spaces" user
+        "#]],
+    );
+}
+
+#[test]
+fn a_forgotten_memory_is_new_when_taught_again() {
+    check(
+        r"
+            teach retry limit is 3
+            forget m1
+            teach retry limit is 3
+            list --all
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deleted]
+            m2 new: module_insight "retry limit is 3"
+            m2 module_insight 0.90 "retry limit is 3"
+            m1 module_insight 0.90 "retry limit is 3" [deleted]
+        "#]],
+    );
+}
+
+#[test]
+fn a_hit_names_the_words_it_was_found_by() {
+    check(
+        r#"
+            teach --tag net verifyJwt expects seconds
+            teach the pool has 8 connections
+            search how does verifyJwt work
+            search jwt
+            search pool seconds
+            search net
+            search "
+            search nothing of the kind
+        "#,
+        expect![[r#"
+            m1 new: module_insight "verifyJwt expects seconds" tags=net
+            m2 new: module_insight "the pool has 8 connections"
+            m1 "verifyJwt expects seconds" by verifyjwt verify jwt
+            m1 "verifyJwt expects seconds" by jwt
+            m2 "the pool has 8 connections" by pool
+            m1 "verifyJwt expects seconds" by seconds
+            m1 "verifyJwt expects seconds" by net
+            nothing
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn pages_cover_both_notebooks() {
+    check(
+        r"
+            teach the first fact is alpha
+            teach the second thing was beta
+            teach --user i like gamma rays
+            teach --user never drink delta water
+            list --limit 3
+            list --limit 3 --offset 3
+            list --limit 1 --offset 1
+            list --limit 2 --offset 9
+            search --limit 1 --offset 1 alpha beta gamma
+        ",
+        expect![[r#"
+            m1 new: module_insight "the first fact is alpha"
+            m2 new: module_insight "the second thing was beta"
+            m3 new: preference "i like gamma rays" user
+            m4 new: preference "never drink delta water" user
+            m2 module_insight 0.90 "the second thing was beta"
+            m1 module_insight 0.90 "the first fact is alpha"
+            m4 preference 0.90 "never drink delta water" user
+            m3 preference 0.90 "i like gamma rays" user
+            m1 module_insight 0.90 "the first fact is alpha"
+            nothing
+            m3 "i like gamma rays" by gamma
+        "#]],
+    );
+}

@@ -1,0 +1,303 @@
+//! Project boundaries: which project a folder belongs to, whose memories are visible, which files count.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn paths_are_relative_to_the_current_directory() {
+    check(
+        r"
+            write Cargo.toml
+            write src/net/a.rs
+            cd src/net
+            teach --file a.rs the client lives here
+            teach --file ./../net/a.rs --file ../b.rs the server lives there
+            list --file a.rs
+            list --file ../b.rs
+            list --file src/net/a.rs
+            cd .
+            list --file src/net/a.rs
+        ",
+        expect![[r#"
+            m1 new: module_insight "the client lives here" files=src/net/a.rs
+            m2 new: module_insight "the server lives there" files=src/net/a.rs,src/b.rs
+              absent: src/b.rs
+            m2 module_insight 0.90 "the server lives there" files=src/net/a.rs,src/b.rs
+            m1 module_insight 0.90 "the client lives here" files=src/net/a.rs
+            m2 module_insight 0.90 "the server lives there" files=src/net/a.rs,src/b.rs
+            nothing
+            m2 module_insight 0.90 "the server lives there" files=src/net/a.rs,src/b.rs
+            m1 module_insight 0.90 "the client lives here" files=src/net/a.rs
+        "#]],
+    );
+}
+
+#[test]
+fn files_outside_the_project_are_refused() {
+    check(
+        r"
+            teach --file ../other/a.rs it lives outside
+            teach --file /etc/passwd it lives outside
+            edit m1 --file ../x
+            list
+            doctor
+        ",
+        expect![[r#"
+            error: `../other/a.rs` is outside the project `~/code/shop`
+            error: `/etc/passwd` is outside the project `~/code/shop`
+            error: `m1` is not the id of a memory
+              an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+            nothing
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn missing_files_are_reported_and_stored() {
+    check(
+        r"
+            write src/a.rs
+            teach --file src/a.rs --file src/gone.rs the client lives here
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the client lives here" files=src/a.rs,src/gone.rs
+              absent: src/gone.rs
+            m1 module_insight 0.90 "the client lives here" files=src/a.rs,src/gone.rs
+        "#]],
+    );
+}
+
+#[test]
+fn projects_do_not_see_one_another() {
+    check(
+        r"
+            teach the cache lives in redis
+            at other
+            list
+            find m1
+            teach the cache lives in memcached
+            list
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            nothing
+            error: no memory matches `m1`
+            m2 new: module_insight "the cache lives in memcached"
+            m2 module_insight 0.90 "the cache lives in memcached"
+            m1 module_insight 0.90 "the cache lives in redis"
+        "#]],
+    );
+}
+
+#[test]
+fn a_users_memory_is_visible_in_every_project() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            teach the cache lives in redis
+            at other
+            list
+            list --user
+            edit m1 prefer tabs over spaces everywhere
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: module_insight "the cache lives in redis"
+            m1 preference 0.90 "prefer tabs over spaces" user
+            m1 preference 0.90 "prefer tabs over spaces" user
+            m1 preference "prefer tabs over spaces everywhere"
+            m2 module_insight 0.90 "the cache lives in redis"
+            m1 preference 0.90 "prefer tabs over spaces everywhere" user
+        "#]],
+    );
+}
+
+#[test]
+fn a_moved_folder_is_recognised() {
+    check(
+        r"
+            teach the cache lives in redis
+            move shop store
+            at store
+            list
+            teach the pool has 8 connections
+            at store
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            the directory was moved or renamed
+            m1 module_insight 0.90 "the cache lives in redis"
+            m2 new: module_insight "the pool has 8 connections"
+            m2 module_insight 0.90 "the pool has 8 connections"
+            m1 module_insight 0.90 "the cache lives in redis"
+        "#]],
+    );
+}
+
+#[test]
+fn a_new_folder_at_an_old_path_is_not_a_known_project_when_that_moved() {
+    check(
+        r"
+            teach the cache lives in redis
+            move shop store
+            at store
+            list
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            the directory was moved or renamed
+            m1 module_insight 0.90 "the cache lives in redis"
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn a_subfolder_with_its_own_manifest_is_a_project() {
+    check(
+        r"
+            write Cargo.toml
+            teach the cache lives in redis
+            cd src/deep
+            list
+            write Cargo.toml
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m1 module_insight 0.90 "the cache lives in redis"
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn settings_belong_to_a_project_and_are_checked() {
+    check(
+        r"
+            set list.limit 7
+            settings
+            set list.limit many
+            set lists.limit 7
+            unset list.limit
+            settings
+            set memory.enabled false
+            at other
+            settings
+        ",
+        expect![[r#"
+            list.limit = 7
+            error: `list.limit` takes a whole number from 1 on, not `many`
+              `waylore config` lists the settings
+            error: unknown setting `lists.limit` (did you mean `list.limit`?)
+              `waylore config` lists the settings
+            nothing
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn reading_creates_no_notebook() {
+    check(
+        r"
+            list
+            search anything
+            settings
+            maintain
+            doctor
+            export
+            backup
+        ",
+        expect![[r#"
+            nothing
+            nothing
+            nothing
+            nothing
+            0 memories, 0 with a past, 0 settings
+        "#]],
+    );
+}
+
+#[test]
+fn a_folder_that_went_and_came_back_is_not_its_copy() {
+    check(
+        r"
+            git main
+            teach the cache lives in redis
+            move shop store
+            at store
+            list
+            move store shop
+            at shop
+            list
+            copy shop twin
+            at twin
+            list
+            at shop
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            the directory was moved or renamed
+            m1 module_insight 0.90 "the cache lives in redis"
+            m1 module_insight 0.90 "the cache lives in redis"
+            nothing
+            m1 module_insight 0.90 "the cache lives in redis"
+        "#]],
+    );
+}
+
+#[test]
+fn no_text_is_stored_while_memory_is_disabled() {
+    check(
+        r"
+            teach the cache lives in redis
+            parcel the pool has 8 connections
+            set memory.enabled false
+            teach the deploy runs nightly
+            teach --user prefer tabs over spaces
+            edit m1 the cache lives in memcached
+            flag m1 partly the cache lives in memcached
+            flag m1 outdated the cache lives in memcached
+            import
+            flag m1 right
+            flag m1 outdated
+            forget m1
+            undo
+            unset memory.enabled
+            teach the deploy runs nightly
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            error: memory is turned off in this project
+              `waylore config set memory.enabled true --for-project` turns it on
+            m1 module_insight "the cache lives in redis"
+            m1 module_insight "the cache lives in redis" [deprecated] (outdated)
+            m1 module_insight "the cache lives in redis" [deleted] (outdated)
+            undid forget
+            m1 module_insight "the cache lives in redis" [deprecated] (outdated)
+            m2 new: module_insight "the deploy runs nightly"
+        "#]],
+    );
+}

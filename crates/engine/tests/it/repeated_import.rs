@@ -1,0 +1,116 @@
+//! An import does not bring back what is stored already, was forgotten or was erased.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn a_known_memory_is_not_imported_again() {
+    check(
+        r"
+            teach retry limit is 3
+            export
+            import
+            edit m1 retry limit is 4
+            import --vouched
+            parcel --empty
+            parcel retry limit is 4
+            parcel the pool has 8 connections
+            parcel the pool has 8 connections
+            import
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            1 memories, 0 with a past, 0 settings
+            m1 known
+            nothing written
+            m1 module_insight "retry limit is 4"
+            m1 known
+            nothing written
+            m1 known
+            m2 added
+            m2 known
+            m2 gotcha 0.85 "the pool has 8 connections" [tainted]
+            m1 module_insight 0.90 "retry limit is 4"
+        "#]],
+    );
+}
+
+#[test]
+fn a_forgotten_memory_is_not_imported_again() {
+    check(
+        r"
+            teach retry limit is 3
+            export
+            forget m1
+            import --vouched
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            1 memories, 0 with a past, 0 settings
+            m1 module_insight "retry limit is 3" [deleted]
+            m1 known
+            nothing written
+            nothing
+        "#]],
+    );
+}
+
+#[test]
+fn an_erased_memory_is_not_imported_again() {
+    check(
+        r"
+            teach retry limit is 3
+            teach the pool has 8 connections
+            export
+            purge m1
+            import --vouched
+            list
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m2 new: module_insight "the pool has 8 connections"
+            2 memories, 0 with a past, 0 settings
+            purged m1, not found anywhere
+            m1 erased
+            m2 known
+            nothing written
+            m2 module_insight 0.90 "the pool has 8 connections"
+        "#]],
+    );
+}
+
+#[test]
+fn the_same_memory_can_be_moved_to_the_users_notebook() {
+    check(
+        r"
+            teach the cache lives in redis
+            parcel --rests-on m1 flushing redis empties the cache
+            import --vouched
+            export
+            import --user --vouched
+            list
+            show m4
+            find m1
+            find m3
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 added
+            2 memories, 0 with a past, 0 settings
+            m3 added
+            m4 added
+            m2 gotcha 1.00 "flushing redis empties the cache" pinned
+            m1 module_insight 0.90 "the cache lives in redis"
+            m4 gotcha 1.00 "flushing redis empties the cache" user pinned
+            m3 module_insight 0.90 "the cache lives in redis" user
+            m4 gotcha 1.00 "flushing redis empties the cache" user pinned
+              v1 user_taught global confidence 1.00 by user verified
+              derived_from m3
+            m1 module_insight "the cache lives in redis"
+            m3 module_insight "the cache lives in redis"
+        "#]],
+    );
+}

@@ -1,0 +1,111 @@
+//! Staleness of memories that are anchored to symbols, also after the symbol moved.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn white_space_comments_and_other_code_do_not_count_as_changes() {
+    check(
+        r"
+            write a.rs fn verify(t: u8) {\n    one(t);\n}\nfn other() {}\n
+            git main
+            commit
+            teach --type gotcha --file a.rs:verify tokens are verified twice on purpose
+            write a.rs // Why this is so.\n\nfn verify( t: u8 )\n{\n  one(t); // indeed\n}\n\nfn other() { two(); three(); four() }\nfn more() {}\n
+            commit
+            aged a.rs 45
+            about --explain a.rs
+        ",
+        expect![[r#"
+            m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
+            a.rs:
+            - [GOTCHA] tokens are verified twice on purpose [m1]
+              m1 worth 0.90: 
+        "#]],
+    );
+}
+
+#[test]
+fn a_changed_body_halves_the_confidence_until_the_memory_is_confirmed() {
+    check(
+        r"
+            write a.rs impl Server {\n    fn verify(t: u8) { one(t) }\n}\n
+            git main
+            commit
+            teach --type gotcha --file a.rs:Server::verify tokens are verified twice on purpose
+            write a.rs impl Server {\n    fn verify(t: u8) { two(t) }\n}\n
+            about --explain a.rs
+            flag m1 right
+            about --explain a.rs
+        ",
+        expect![[r#"
+            m1 new: gotcha "tokens are verified twice on purpose" files=a.rs
+            a.rs:
+            - [GOTCHA] tokens are verified twice on purpose (the code it is about has changed since: check) [m1]
+              m1 worth 0.45: `Server.verify` in `a.rs` changed since
+            m1 gotcha "tokens are verified twice on purpose" files=a.rs
+            a.rs:
+            - [GOTCHA] tokens are verified twice on purpose [m1]
+              m1 worth 1.00: 
+        "#]],
+    );
+}
+
+#[test]
+fn a_symbol_that_moved_to_another_file_is_followed() {
+    check(
+        r"
+            write a.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n --times 1
+            git main
+            commit
+            teach --type gotcha --file a.py:verify tokens are verified twice on purpose
+            delete a.py
+            write lib/b.py def verify(t):\n    return one(t)\n\ndef other():\n    pass\n --times 1
+            commit
+            context --explain --phase implement are tokens verified twice on purpose
+            write lib/b.py def other():\n    pass\n
+            write c.py # Here now.\ndef verify(t):\n    return one(t)\n
+            context --explain --phase implement are tokens verified twice on purpose
+            index
+            context --explain --phase implement are tokens verified twice on purpose
+            write c.py def verify(t):\n    return two(t)\n
+            context --explain --phase implement are tokens verified twice on purpose
+        ",
+        expect![[r#"
+            m1 new: gotcha "tokens are verified twice on purpose" files=a.py
+            lib/b.py:
+            - [GOTCHA] tokens are verified twice on purpose [m1]
+              m1 worth 0.90: `a.py` is now `lib/b.py`
+              without m1: the code it is anchored to is gone
+            c.py:
+            - [GOTCHA] tokens are verified twice on purpose [m1]
+              m1 worth 0.90: `a.py` is now `lib/b.py`; `verify` is now in `c.py`
+              without m1: the code it is anchored to is gone
+        "#]],
+    );
+}
+
+#[test]
+fn an_anchor_to_an_unknown_symbol_is_refused() {
+    check(
+        r"
+            write a.ts export class A { run() {} }\nexport class B { run() {}\n  stop() {\n  }\n}\n
+            teach --file a.ts:walk something is wrong with walking
+            teach --file a.ts:run something is wrong with running
+            teach --file a.ts:B.run something is wrong with running of b
+            teach --file a.ts:4 something is wrong with stopping
+            teach --file nowhere.ts:run something is wrong elsewhere
+        ",
+        expect![[r#"
+            error: `a.ts` defines no symbol named `walk`
+              `waylore symbols a.ts` lists its symbols, once it is indexed
+            error: `run` fits several symbols of `a.ts`: A.run, B.run
+              name one of them in full
+            m1 new: module_insight "something is wrong with running of b" files=a.ts
+            m2 new: module_insight "something is wrong with stopping" files=a.ts
+            m3 new: module_insight "something is wrong elsewhere" files=nowhere.ts:run
+              absent: nowhere.ts:run
+        "#]],
+    );
+}

@@ -1,0 +1,175 @@
+//! Limits of undo: thirty active days, later changes by others, erased memories.
+
+use expect_test::expect;
+
+use crate::check;
+
+#[test]
+fn undo_is_refused_after_thirty_active_days() {
+    check(
+        r"
+            teach the cache lives in redis
+            teach the pool has 8 connections
+            live 29
+            edit m2 the pool has 9 connections
+            live 2
+            undo m1
+            undo
+            undo
+            history m1
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 new: module_insight "the pool has 8 connections"
+            m2 module_insight "the pool has 9 connections"
+            error: the last change (remember, 2026-11-15) is more than 30 days old
+              `waylore history` shows older versions; `waylore restore --version N` goes back to one
+            undid edit
+            m2 module_insight "the pool has 8 connections"
+            error: the last change (remember, 2026-11-15) is more than 30 days old
+              `waylore history` shows older versions; `waylore restore --version N` goes back to one
+            remember by user: v1 "the cache lives in redis"
+        "#]],
+    );
+}
+
+#[test]
+fn a_year_of_absence_is_not_thirty_active_days() {
+    check(
+        r"
+            teach retry limit is 3
+            live 10
+            forget m1
+            days 365
+            list --all
+            undo
+            list
+            days 365
+            undo
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m1 module_insight "retry limit is 3" [deleted]
+            m1 module_insight 0.71 "retry limit is 3" [deleted]
+            undid forget
+            m1 module_insight "retry limit is 3"
+            m1 module_insight 0.66 "retry limit is 3"
+            error: the last change (remember, 2026-11-15) is more than 30 days old
+              `waylore history` shows older versions; `waylore restore --version N` goes back to one
+        "#]],
+    );
+}
+
+#[test]
+fn a_pruned_memory_can_be_restored_and_stays() {
+    check(
+        r"
+            teach --type work_state half of the parser is written
+            live 22
+            maintain
+            list
+            undo
+            undo m1
+            maintain
+            list
+        ",
+        expect![[r#"
+            m1 new: work_state "half of the parser is written"
+            faded: m1
+            backed up
+            backed up (user)
+            nothing
+            error: m1 was changed again since
+              undo that first: `waylore undo m1`
+            undid prune
+            m1 work_state "half of the parser is written"
+            m1 work_state 0.90 "half of the parser is written"
+        "#]],
+    );
+}
+
+#[test]
+fn undo_after_a_purge_reverts_the_change_before() {
+    check(
+        r"
+            teach the cache lives in redis
+            teach the pool has 8 connections
+            purge m2
+            undo
+            undo
+        ",
+        expect![[r#"
+            m1 new: module_insight "the cache lives in redis"
+            m2 new: module_insight "the pool has 8 connections"
+            purged m2, not found anywhere
+            undid remember
+            m1 never was
+            error: there is nothing to undo
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_a_supersession_whose_new_half_was_purged() {
+    check(
+        r"
+            teach retry limit is 3
+            teach retry limit is 5
+            purge m2
+            show m1
+            undo
+            list --all
+        ",
+        expect![[r#"
+            m1 new: module_insight "retry limit is 3"
+            m2 supersedes m1 (the number was `3`, now it is `5`): module_insight "retry limit is 5"
+            purged m2, not found anywhere
+            m1 module_insight 0.90 "retry limit is 3" [deprecated] (superseded by m2)
+              v2 user_taught global confidence 0.90 by user verified
+            undid supersede
+            m1 module_insight "retry limit is 3"
+            m1 module_insight 0.90 "retry limit is 3"
+        "#]],
+    );
+}
+
+#[test]
+fn undo_of_an_exclusion_whose_memory_was_purged() {
+    check(
+        r"
+            teach --user prefer tabs over spaces
+            teach the cache lives in redis
+            flag m1 nothere
+            purge m1
+            settings
+            undo
+            undo
+        ",
+        expect![[r#"
+            m1 new: preference "prefer tabs over spaces" user
+            m2 new: module_insight "the cache lives in redis"
+            m1 preference "prefer tabs over spaces"
+              kept out of this project
+            purged m1, not found anywhere
+            nothing
+            undid remember
+            m2 never was
+            error: there is nothing to undo
+        "#]],
+    );
+}
+
+#[test]
+fn undo_without_a_change_is_an_error() {
+    check(
+        r"
+            undo
+            undo m1
+        ",
+        expect![[r#"
+            error: there is nothing to undo
+            error: `m1` is not the id of a memory
+              an id is 8 hexadecimal characters (at least 4 of them); `waylore list` shows them
+        "#]],
+    );
+}

@@ -1,0 +1,396 @@
+//! Last step of building facts: binds names, drops what no reference needs, hashes the interface.
+//!
+//! Terms, locals and strings are copied into the finished facts on first use. Those reachable from
+//! definitions, imports and exports come first and form the file's interface; those only references
+//! need follow and are stored apart.
+
+use std::collections::HashSet;
+
+use model::hasher::FastBuildHasher;
+
+use super::interface_hash::hash_interface;
+use super::{
+    ANY_ARG_COUNT, BufferPool, CompactionBuffers, DeclarationSpace, FactsBuilder, FieldAssignment,
+    MAX_ALTERNATIVES, NameBinding, UNKNOWN_TERM, known_term, to_index,
+};
+use crate::facts::{
+    BaseClause, DefFlags, DefKind, Definition, ExportEntry, FileFacts, ImportEntry, ListSpan,
+    LocalId, LocalVariable, RefKind, Reference, StringId, Term, TermId, encode_reference_facts,
+    structural_hash,
+};
+
+/// Copies terms, locals and strings of a builder into finished facts, each at most once.
+struct FactsCompactor<'a, 's> {
+    builder: &'a FactsBuilder<'s>,
+    facts: FileFacts,
+    buffers: CompactionBuffers,
+    /// Locals whose index is assigned but whose terms are not copied yet.
+    pending_locals: Vec<LocalId>,
+}
+
+pub(super) fn compact(mut builder: FactsBuilder<'_>) -> FileFacts {
+    define_assigned_fields(&mut builder);
+    let buffers = std::mem::take(&mut builder.compaction);
+    let mut compactor = FactsCompactor::new(&builder, buffers);
+    // An outline stores only the strings of definitions, so these must come first.
+    for def in &builder.defs {
+        compactor.copy_string(def.name);
+        let owner_name = def.owner_type.and_then(|it| builder.terms.simple_name(it));
+        owner_name.map(|it| compactor.copy_string(it));
+    }
+    compactor.copy_interface();
+    compactor.facts.interface_hash = hash_interface(&compactor.facts, &mut compactor.buffers.bytes);
+    let facts = &mut compactor.facts;
+    facts.n_visible_strings = to_index(facts.strings.len());
+    let (n_terms, n_locals, n_lists) = (facts.terms.len(), facts.locals.len(), facts.lists.len());
+    compactor.copy_references();
+    let FactsCompactor { mut facts, mut buffers, .. } = compactor;
+    // What only references need is encoded at once and removed from the interface again.
+    let inside = (&facts.terms[n_terms..], &facts.locals[n_locals..], &facts.lists[n_lists..]);
+    facts.reference_bytes = encode_reference_facts(inside, &buffers.refs, &mut buffers.bytes);
+    facts.terms.truncate(n_terms);
+    facts.locals.truncate(n_locals);
+    facts.lists.truncate(n_lists);
+    // The clone has exact capacities; the draft keeps its spare capacity for the next file.
+    let result = facts.clone();
+    buffers.draft = Some(Box::new(facts));
+    recycle(builder, buffers);
+    result
+}
+
+fn recycle(builder: FactsBuilder<'_>, compaction: CompactionBuffers) {
+    let FactsBuilder { defs, locals, terms, refs, opaque, scopes, .. } = builder;
+    BufferPool { defs, locals, terms, refs, opaque, scopes, compaction }.return_to_pool();
+}
+
+/// Defines properties that no declaration mentions and that are only assigned through `this`.
+fn define_assigned_fields(builder: &mut FactsBuilder<'_>) {
+    if builder.field_assignments.is_empty() {
+        return;
+    }
+    let key = |it: &Definition| it.parent.map(|parent| (parent, it.name));
+    let declared: HashSet<_, FastBuildHasher> = builder.defs.iter().filter_map(key).collect();
+    // A list, not a map: definitions must appear in the order of their first assignment.
+    let mut fields: Vec<(FieldAssignment, Vec<TermId>)> = Vec::new();
+    for assignment in std::mem::take(&mut builder.field_assignments) {
+        let FieldAssignment { class, name, value, .. } = assignment;
+        if declared.contains(&(class, name)) {
+            continue;
+        }
+        match fields.iter_mut().find(|it| (it.0.class, it.0.name) == (class, name)) {
+            Some(field) => field.1.push(value),
+            None => fields.push((assignment, vec![value])),
+        }
+    }
+    for (first, values) in fields {
+        let is_known = values.len() <= MAX_ALTERNATIVES;
+        let value = if is_known { builder.terms.any_of(&values) } else { UNKNOWN_TERM };
+        builder.defs.push(Definition {
+            kind: DefKind::Field,
+            name: first.name,
+            parent: Some(first.class),
+            owner_type: None,
+            owner_name: None,
+            flags: DefFlags::default(),
+            position: first.position,
+            lines: (first.position.line, first.position.line),
+            bytes: (first.bytes.0, first.bytes.1, first.bytes.1),
+            structural_hash: 0,
+            arity: (0, ANY_ARG_COUNT),
+            param_types: None,
+            declared_type: None,
+            inferred_from: known_term(Some(value)),
+            type_params: <(LocalId, LocalId)>::default(),
+        });
+    }
+}
+
+impl<'a, 's> FactsCompactor<'a, 's> {
+    fn new(builder: &'a FactsBuilder<'s>, mut buffers: CompactionBuffers) -> Self {
+        buffers.strings.resize(builder.terms.n_strings(), None);
+        buffers.terms.resize(builder.terms.len(), [None; 2]);
+        buffers.locals.resize(builder.locals.len(), None);
+        let draft = buffers.draft.take();
+        let mut facts = draft.map_or_else(|| FileFacts::empty(builder.lang), |it| *it);
+        facts.clear(builder.lang);
+        let line_breaks = builder.source.iter().map(|it| usize::from(*it == b'\n'));
+        facts.n_lines = to_index(line_breaks.sum::<usize>()) + 1;
+        (facts.is_test, facts.n_too_deep) = (builder.is_test, builder.n_too_deep);
+        Self { builder, facts, buffers, pending_locals: Vec::new() }
+    }
+
+    fn copy_string(&mut self, string: StringId) -> StringId {
+        let strings = &mut self.facts.strings;
+        *self.buffers.strings[string.index()].get_or_insert_with(|| {
+            strings.push(self.builder.terms.text(string));
+            StringId::from_index(strings.len() - 1)
+        })
+    }
+
+    /// Copies everything that other files can refer to.
+    fn copy_interface(&mut self) {
+        let builder = self.builder;
+        self.facts.namespace = builder.namespace.map(|it| self.copy_string(it));
+        builder.defs.iter().for_each(|it| self.copy_definition(it));
+        for base in &builder.bases {
+            let term = self.copy_term(base.term, DeclarationSpace::Type);
+            self.facts.bases.push(BaseClause { term, ..*base });
+        }
+        for import in &builder.imports {
+            let import = ImportEntry {
+                module: self.copy_string(import.module),
+                imported_name: self.copy_string(import.imported_name),
+                local_name: self.copy_string(import.local_name),
+                ..import.clone()
+            };
+            self.facts.imports.push(import);
+        }
+        builder.exports.iter().for_each(|it| self.copy_export(it));
+        self.copy_pending_locals();
+    }
+
+    fn copy_definition(&mut self, def: &Definition) {
+        let builder = self.builder;
+        let start = LocalId::from_index(self.facts.locals.len());
+        for (i, local) in def.type_param_ids().enumerate() {
+            // Type parameters are a span, so their copies must be adjacent, too.
+            let copy = self.reserve_local(local);
+            debug_assert_eq!(copy.index(), start.index() + i);
+        }
+        let type_params = (start, LocalId::from_index(self.facts.locals.len()));
+        let owner_name = def.owner_type.and_then(|it| builder.terms.simple_name(it));
+        let owner_name = owner_name.map(|it| self.copy_string(it));
+        let span = (def.bytes.0, def.bytes.2);
+        let layout = builder.lang.family().rules().layout;
+        let copy = Definition {
+            name: self.copy_string(def.name),
+            owner_type: def.owner_type.map(|it| self.copy_term(it, DeclarationSpace::Type)),
+            owner_name,
+            param_types: def.param_types.map(|it| self.copy_value(it)),
+            declared_type: def.declared_type.map(|it| self.copy_value(it)),
+            inferred_from: def.inferred_from.map(|it| self.copy_value(it)),
+            type_params,
+            structural_hash: structural_hash(builder.source, span, &builder.opaque, layout),
+            ..def.clone()
+        };
+        self.facts.defs.push(copy);
+    }
+
+    fn copy_export(&mut self, export: &ExportEntry) {
+        let copy = match *export {
+            ExportEntry::Local { name, term } => {
+                ExportEntry::Local { name: self.copy_string(name), term: self.copy_value(term) }
+            }
+            ExportEntry::From { name, module, item } => ExportEntry::From {
+                name: self.copy_string(name),
+                module: self.copy_string(module),
+                item: self.copy_string(item),
+            },
+            ExportEntry::ModuleAs { name, module } => ExportEntry::ModuleAs {
+                name: self.copy_string(name),
+                module: self.copy_string(module),
+            },
+            ExportEntry::Star { module } => ExportEntry::Star { module: self.copy_string(module) },
+        };
+        self.facts.exports.push(copy);
+    }
+
+    fn copy_references(&mut self) {
+        let builder = self.builder;
+        let names = builder.defs.iter().map(|it| (it.position.line, it.position.column));
+        self.buffers.definition_names.extend(names);
+        for reference in &builder.refs {
+            self.copy_reference(reference);
+        }
+        self.copy_pending_locals();
+    }
+
+    /// Copies a reference unless it is local to a function, a definition's own name or a
+    /// repetition.
+    fn copy_reference(&mut self, reference: &Reference) {
+        // `new X` names a type in some languages and a value in others.
+        let names_type = match reference.kind {
+            RefKind::Type => true,
+            RefKind::New => self.builder.lang.family().rules().constructs_by_type_name,
+            RefKind::Call | RefKind::Use => false,
+        };
+        let space = if names_type { DeclarationSpace::Type } else { DeclarationSpace::Value };
+        // Calls are never dropped: each one is an edge with its own position and argument count.
+        let is_mention = matches!(reference.kind, RefKind::Use | RefKind::Type);
+        if is_mention && self.is_local_name(reference.term, space) {
+            return;
+        }
+        // The walk also visits the name of a definition, which is no use of it.
+        let position = (reference.position.line, reference.position.column);
+        if reference.kind == RefKind::Use && self.buffers.definition_names.contains(&position) {
+            return;
+        }
+        let term = self.copy_term(reference.term, space);
+        let enclosing = reference.enclosing_def;
+        let is_recursive =
+            matches!(self.facts.terms[term.index()], Term::Def(def) if Some(def) == enclosing);
+        let is_repeated = is_mention
+            && (is_recursive || !self.buffers.seen_uses.insert((enclosing, term, reference.kind)));
+        if !is_repeated {
+            let arg_types = reference.arg_types.map(|it| self.copy_value(it));
+            self.buffers.refs.push(Reference { term, arg_types, ..*reference });
+        }
+    }
+
+    /// Returns whether a bare name means a local variable or a type parameter.
+    fn is_local_name(&mut self, term: TermId, space: DeclarationSpace) -> bool {
+        match self.builder.terms.get(term) {
+            Term::Unbound(name, scope) => matches!(
+                self.lookup(name, scope, space),
+                Some(NameBinding::Local(_) | NameBinding::TypeParameter(_))
+            ),
+            Term::InstanceOf(it) => self.is_local_name(it, DeclarationSpace::Type),
+            _ => false,
+        }
+    }
+
+    fn lookup(
+        &mut self,
+        name: StringId,
+        scope: u32,
+        space: DeclarationSpace,
+    ) -> Option<NameBinding> {
+        let builder = self.builder;
+        *self.buffers.lookups.entry((name, scope, space)).or_insert_with(|| {
+            builder.scopes.lookup(name, scope, |it| is_declared_in(builder, it, space))
+        })
+    }
+
+    /// Assigns an index to a local; its terms are copied later, because they may lead back to it.
+    fn reserve_local(&mut self, local: LocalId) -> LocalId {
+        if let Some(copy) = self.buffers.locals[local.index()] {
+            return copy;
+        }
+        let copy = LocalId::from_index(self.facts.locals.len());
+        self.facts.locals.push(LocalVariable::default());
+        self.buffers.locals[local.index()] = Some(copy);
+        self.pending_locals.push(local);
+        copy
+    }
+
+    /// Copies the terms of reserved locals, which may reserve further ones.
+    fn copy_pending_locals(&mut self) {
+        while let Some(local) = self.pending_locals.pop() {
+            let LocalVariable { declared_type, inferred_from } = self.builder.locals[local.index()];
+            let declared_type = declared_type.map(|it| self.copy_value(it));
+            let inferred_from = inferred_from.map(|it| self.copy_value(it));
+            let copy = self.reserve_local(local);
+            self.facts.locals[copy.index()] = LocalVariable { declared_type, inferred_from };
+        }
+    }
+
+    fn copy_value(&mut self, term: TermId) -> TermId {
+        self.copy_term(term, DeclarationSpace::Value)
+    }
+
+    fn copy_term(&mut self, term: TermId, space: DeclarationSpace) -> TermId {
+        if let Some(copy) = self.buffers.terms[term.index()][space as usize] {
+            return copy;
+        }
+        let copy = match self.builder.terms.get(term) {
+            Term::Unbound(name, scope) => self.bind_name(name, scope, space),
+            Term::Name(name) => Term::Name(self.copy_string(name)),
+            Term::Literal(name) => Term::Literal(self.copy_string(name)),
+            Term::Implicit(def, name) => Term::Implicit(def, self.copy_string(name)),
+            Term::Member(of, name) => Term::Member(self.copy_value(of), self.copy_string(name)),
+            Term::Call(it) => Term::Call(self.copy_value(it)),
+            Term::InstanceOf(it) => Term::InstanceOf(self.copy_term(it, DeclarationSpace::Type)),
+            Term::ElementOf(it) => Term::ElementOf(self.copy_value(it)),
+            Term::Awaited(it) => Term::Awaited(self.copy_value(it)),
+            Term::ListOf(it) => Term::ListOf(self.copy_value(it)),
+            Term::Function(it) => Term::Function(self.copy_value(it)),
+            Term::Generic(it) => Term::Generic(self.copy_list(it, space)),
+            Term::AnyOf(it) => Term::AnyOf(self.copy_list(it, space)),
+            Term::AllOf(it) => Term::AllOf(self.copy_list(it, space)),
+            Term::Record(it) => Term::Record(self.copy_record(it)),
+            // Only reserved here: a local may be defined by a term that contains it.
+            Term::Local(it) => Term::Local(self.reserve_local(it)),
+            it @ (Term::Unknown
+            | Term::Def(_)
+            | Term::Import(_)
+            | Term::This(_)
+            | Term::Super(_)) => it,
+        };
+        let id = self.intern_term(copy);
+        self.buffers.terms[term.index()][space as usize] = Some(id);
+        id
+    }
+
+    fn intern_term(&mut self, term: Term) -> TermId {
+        if let Some(id) = self.buffers.term_ids.get(&term) {
+            return *id;
+        }
+        let id = TermId::from_index(self.facts.terms.len());
+        self.facts.terms.push(term);
+        self.buffers.term_ids.insert(term, id);
+        id
+    }
+
+    fn bind_name(&mut self, name: StringId, scope: u32, space: DeclarationSpace) -> Term {
+        match self.lookup(name, scope, space) {
+            Some(NameBinding::Local(it) | NameBinding::TypeParameter(it)) => {
+                Term::Local(self.reserve_local(it))
+            }
+            Some(NameBinding::Def(it)) => Term::Def(it),
+            Some(NameBinding::Import(it)) => Term::Import(it),
+            // Inside a type or module an unbound name may be an inherited or implicit member of it.
+            None => match self.builder.scopes.fallback_owner(scope) {
+                Some(owner) => Term::Implicit(owner, self.copy_string(name)),
+                None => Term::Name(self.copy_string(name)),
+            },
+        }
+    }
+
+    /// Copies a list of terms. The head of a generic type is a type; its arguments are values.
+    fn copy_list(&mut self, list: ListSpan, head_space: DeclarationSpace) -> ListSpan {
+        let items = self.builder.terms.list(list);
+        let space = |i: usize| if i == 0 { head_space } else { DeclarationSpace::Value };
+        // Collected first: copying an item may append a list of its own.
+        let items: Vec<u32> = items
+            .iter()
+            .enumerate()
+            .map(|(i, it)| self.copy_term(TermId(*it), space(i)).0)
+            .collect();
+        let start = to_index(self.facts.lists.len());
+        self.facts.lists.extend(items);
+        ListSpan { start, len: list.len }
+    }
+
+    /// Copies a list of names and values in turn.
+    fn copy_record(&mut self, list: ListSpan) -> ListSpan {
+        let items = self.builder.terms.list(list);
+        let mut copies = Vec::with_capacity(items.len());
+        for pair in items.chunks_exact(2) {
+            copies.push(self.copy_string(StringId(pair[0])).0);
+            copies.push(self.copy_value(TermId(pair[1])).0);
+        }
+        let start = to_index(self.facts.lists.len());
+        self.facts.lists.extend(&copies);
+        ListSpan { start, len: to_index(copies.len()) }
+    }
+}
+
+/// Returns whether a binding declares its name in a declaration space.
+fn is_declared_in(
+    builder: &FactsBuilder<'_>,
+    binding: NameBinding,
+    space: DeclarationSpace,
+) -> bool {
+    match (binding, space) {
+        (NameBinding::Import(_), _) => true,
+        (NameBinding::Local(_), space) => space == DeclarationSpace::Value,
+        (NameBinding::TypeParameter(_), space) => space == DeclarationSpace::Type,
+        (NameBinding::Def(def), DeclarationSpace::Value) => {
+            builder.defs[def.index()].kind.is_value()
+        }
+        (NameBinding::Def(def), DeclarationSpace::Type) => {
+            let kind = builder.defs[def.index()].kind;
+            !builder.lang.separates_types_from_values() || kind.is_type() || kind == DefKind::Module
+        }
+    }
+}

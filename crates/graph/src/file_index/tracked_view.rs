@@ -1,0 +1,126 @@
+//! Access to the file index that records what was looked up.
+
+use std::cell::RefCell;
+use std::collections::HashSet;
+
+use model::hasher::FastBuildHasher;
+
+use super::name_interner::hash_str;
+use super::{DefRef, FileIndex, IndexedFile, LookupKey, LookupKind, NameId};
+use crate::ids::FileId;
+use crate::lang::LanguageFamily;
+
+/// The index as one file sees it while it is resolved. Every access records a key; the file is
+/// resolved again when one of them is reported as changed.
+pub(crate) struct TrackedView<'w> {
+    pub(crate) index: &'w FileIndex,
+    /// The file that is resolved, with its references.
+    own_file: &'w IndexedFile,
+    recorded_keys: RefCell<HashSet<LookupKey, FastBuildHasher>>,
+    /// One bit for each file accessed so far. Most accesses repeat earlier ones, and a bit test is
+    /// cheaper than inserting the key again.
+    visited_files: RefCell<Vec<u64>>,
+}
+
+impl<'w> TrackedView<'w> {
+    pub(crate) fn new(index: &'w FileIndex, own_file: &'w IndexedFile) -> Self {
+        let visited_files = RefCell::new(vec![0; index.n_slots() / 64 + 1]);
+        Self { index, own_file, recorded_keys: RefCell::default(), visited_files }
+    }
+
+    /// All recorded keys, sorted.
+    pub(crate) fn into_keys(self) -> Vec<LookupKey> {
+        let mut keys: Vec<LookupKey> = self.recorded_keys.into_inner().into_iter().collect();
+        keys.sort_unstable();
+        keys
+    }
+
+    fn record_key(&self, key: LookupKey) {
+        self.recorded_keys.borrow_mut().insert(key);
+    }
+
+    pub(crate) fn file_at_path(&self, path: &str) -> Option<FileId> {
+        self.record_key(LookupKey::new(LookupKind::Path, hash_str(path), 0));
+        self.index.file_id(path)
+    }
+
+    /// The file that is resolved.
+    pub(crate) const fn own_file(&self) -> &'w IndexedFile {
+        self.own_file
+    }
+
+    /// A file that a lookup returned, so it exists.
+    pub(crate) fn file(&self, file: FileId) -> &'w IndexedFile {
+        // The own file has its references decoded; the index holds it without them.
+        let entry = if file == self.own_file.id {
+            self.own_file
+        } else {
+            self.index.get(file).expect("a file id that a lookup returned is in the index")
+        };
+        let mut visited = self.visited_files.borrow_mut();
+        let (word, bit) = (&mut visited[file.index() / 64], 1_u64 << (file.0 % 64));
+        if *word & bit == 0 {
+            *word |= bit;
+            drop(visited);
+            self.record_key(entry.key);
+        }
+        entry
+    }
+
+    /// The definitions with this name in an open namespace, ordered by path.
+    pub(crate) fn namespace_defs(&self, namespace: &str, name: NameId) -> Vec<DefRef> {
+        let name_hash = self.index.names.hash_of(name);
+        let key = LookupKey::new(LookupKind::Namespace, hash_str(namespace), name_hash);
+        self.sorted_defs(key, Some(name))
+    }
+
+    /// The members with this name that are defined outside the body of a type called `owner`.
+    pub(crate) fn out_of_line_members(&self, owner: NameId, name: NameId) -> Vec<DefRef> {
+        let names = &self.index.names;
+        let (owner, name_hash) = (names.hash_of(owner), names.hash_of(name));
+        let key = LookupKey::new(LookupKind::OutOfLineMember, owner, name_hash);
+        self.sorted_defs(key, Some(name))
+    }
+
+    pub(crate) fn methods_named(&self, name: NameId, family: LanguageFamily) -> &'w [DefRef] {
+        let name_hash = self.index.names.hash_of(name);
+        let key = LookupKey::new(LookupKind::Method, name_hash, family as u64);
+        self.record_key(key);
+        self.index.defs_by_key(key)
+    }
+
+    /// The manifests of packages with this name, ordered by path.
+    pub(crate) fn package_manifests(&self, name: &str) -> Vec<FileId> {
+        let found = self.sorted_defs(LookupKey::new(LookupKind::Package, hash_str(name), 0), None);
+        let has_name = |it: &FileId| {
+            let entry = self.file(*it);
+            entry.facts.namespace.is_some_and(|it| self.index.names.text(entry.name_id(it)) == name)
+        };
+        found.into_iter().map(|it| it.file).filter(has_name).collect()
+    }
+
+    /// The `__init__.py` files of Python packages whose folder has this name, ordered by path.
+    pub(crate) fn python_packages(&self, name: &str) -> Vec<FileId> {
+        let key = LookupKey::new(LookupKind::PythonPackage, hash_str(name), 0);
+        self.sorted_defs(key, None).into_iter().map(|it| it.file).collect()
+    }
+
+    /// The definitions of a key ordered by path, without those that only collide with its hash.
+    fn sorted_defs(&self, key: LookupKey, name: Option<NameId>) -> Vec<DefRef> {
+        self.record_key(key);
+        let found = self.index.defs_by_key(key);
+        if found.is_empty() {
+            return Vec::new();
+        }
+        let has_name = |it: &&DefRef| {
+            let entry = self.file(it.file);
+            name.is_none_or(|name| entry.name_id(entry.facts.def(it.def).name) == name)
+        };
+        let mut defs: Vec<DefRef> = found.iter().filter(has_name).copied().collect();
+        // Insertion order depends on the history of updates; the path does not.
+        defs.sort_by(|a, b| {
+            (&*self.file(a.file).path, a.def).cmp(&(&*self.file(b.file).path, b.def))
+        });
+        defs
+    }
+}

@@ -1,0 +1,124 @@
+//! ECMAScript: `export` statements.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::terms::strip_wrappers;
+use super::{Field, NodeKind, ScriptWalker, ValueRole};
+use crate::facts::{DefFlags, DefId, DefKind, ExportEntry, Term, TermId};
+use crate::lang::syntax_walker::{named_children, strip_quotes};
+use crate::lang::term_shape::expression_term;
+
+pub(super) fn visit_export(
+    walker: &mut ScriptWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    // `default` is a keyword, which is not among the named children.
+    let mut children = node.walk();
+    let is_default =
+        node.children(&mut children).any(|it| walker.kind(it) == NodeKind::DefaultWord);
+    if walker.field(node, Field::Declaration).is_some() {
+        let n_defs = walker.builder.defs.len();
+        walker.state.is_exporting = true;
+        walker.visit_children(cursor);
+        walker.state.is_exporting = false;
+        // The first definition that the declaration added is the exported one.
+        if is_default && n_defs < walker.builder.defs.len() {
+            let term = walker.builder.terms.add(Term::Def(DefId::from_index(n_defs)));
+            add_default_export(walker, term);
+        }
+        return;
+    }
+    if let Some(value) = walker.field(node, Field::Value).filter(|_| is_default) {
+        export_default_value(walker, node, value);
+        return walker.visit_children(cursor);
+    }
+    add_clause_exports(walker, node);
+}
+
+/// `export { a, b as c }`, `export * from './a'`, `export * as ns from './a'`, `export = value`
+fn add_clause_exports(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) {
+    let source = walker.field(node, Field::Source).map(|it| strip_quotes(walker.text(it)));
+    let mut is_star = source.is_some();
+    for clause in named_children(node) {
+        match walker.kind(clause) {
+            NodeKind::ExportClause => {
+                is_star = false;
+                named_children(clause).for_each(|it| add_specifier_export(walker, source, it));
+            }
+            // `export * as ns from './a'`
+            NodeKind::NamespaceExport => {
+                is_star = false;
+                if let (Some(name), Some(module)) = (clause.named_child(0), source) {
+                    let name = walker.builder.intern_node(name);
+                    let module = walker.builder.intern(module);
+                    walker.builder.exports.push(ExportEntry::ModuleAs { name, module });
+                }
+            }
+            NodeKind::Identifier if source.is_none() => {
+                let term = walker.builder.unbound_name(walker.text(clause));
+                add_default_export(walker, term);
+            }
+            _ => {}
+        }
+    }
+    if let Some(module) = source.filter(|_| is_star) {
+        let module = walker.builder.intern(module);
+        walker.builder.exports.push(ExportEntry::Star { module });
+    }
+}
+
+fn add_default_export(walker: &mut ScriptWalker<'_, '_>, term: TermId) {
+    let name = walker.builder.intern("default");
+    walker.builder.exports.push(ExportEntry::Local { name, term });
+}
+
+/// Exports a value as the default; an unnamed function or object becomes a definition.
+pub(super) fn export_default_value(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+    value: Node<'_>,
+) {
+    let inner = strip_wrappers(walker, value);
+    let kind = match walker.kind(inner) {
+        NodeKind::Arrow | NodeKind::FunctionExpression | NodeKind::Generator => DefKind::Function,
+        NodeKind::Object => DefKind::Variable,
+        NodeKind::Call => {
+            // `export default connect(Component)` exports the component, decorated.
+            let arguments = walker.field(inner, Field::Arguments);
+            let decorated = arguments.and_then(|it| walker.child_of_kind(it, NodeKind::Identifier));
+            let term = expression_term(walker, decorated.unwrap_or(inner));
+            return add_default_export(walker, term);
+        }
+        _ => {
+            let term = expression_term(walker, inner);
+            return add_default_export(walker, term);
+        }
+    };
+    let name = walker.builder.intern("default");
+    let def = walker.builder.add_definition(kind, name, value, node, DefFlags::EXPORTED);
+    let is_function = kind == DefKind::Function;
+    let role = if is_function { ValueRole::Function(def) } else { ValueRole::Object(def) };
+    walker.state.value_roles.insert(inner.id(), role);
+    let term = walker.builder.terms.add(Term::Def(def));
+    add_default_export(walker, term);
+}
+
+fn add_specifier_export(
+    walker: &mut ScriptWalker<'_, '_>,
+    source: Option<&str>,
+    specifier: Node<'_>,
+) {
+    let Some(item) = walker.field(specifier, Field::Name) else { return };
+    let name = walker.field(specifier, Field::Alias).unwrap_or(item);
+    let name = walker.builder.intern(strip_quotes(walker.text(name)));
+    let item = strip_quotes(walker.text(item));
+    let export = match source {
+        Some(module) => {
+            let module = walker.builder.intern(module);
+            ExportEntry::From { name, module, item: walker.builder.intern(item) }
+        }
+        None => ExportEntry::Local { name, term: walker.builder.unbound_name(item) },
+    };
+    walker.builder.exports.push(export);
+}

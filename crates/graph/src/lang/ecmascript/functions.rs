@@ -1,0 +1,254 @@
+//! ECMAScript: functions, their parameters and callbacks.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::patterns::bind_pattern;
+use super::{Field, NodeKind, ScriptWalker, ValueRole};
+use crate::facts::{DefFlags, DefId, DefKind, LocalId, Term, TermId};
+use crate::facts_builder::{
+    ANY_ARG_COUNT, MAX_REQUIRED_PARAMS, NameBinding, UNKNOWN_TERM, known_term, to_index,
+};
+use crate::lang::syntax_walker::named_children;
+use crate::lang::term_shape::{expression_term, field_type, type_term};
+
+/// Methods that pass an element of their object to the callback, and the parameter that gets it.
+#[rustfmt::skip]
+const ELEMENT_CALLBACK_METHODS: &[(&str, usize)] = &[
+    ("map", 0), ("filter", 0), ("forEach", 0), ("find", 0), ("findIndex", 0), ("findLast", 0), ("some", 0),
+    ("every", 0), ("flatMap", 0), ("sort", 0), ("sort", 1), ("toSorted", 0), ("toSorted", 1), ("reduce", 1),
+    ("reduceRight", 1), ("partition", 0),
+];
+
+pub(super) fn is_function(walker: &ScriptWalker<'_, '_>, node: Node<'_>) -> bool {
+    matches!(
+        walker.kind(node),
+        NodeKind::Arrow | NodeKind::FunctionExpression | NodeKind::Generator
+    )
+}
+
+/// Flags of a definition: whether it is the declaration of an `export` statement.
+pub(super) fn take_export_flag(walker: &mut ScriptWalker<'_, '_>) -> DefFlags {
+    let is_exported = std::mem::take(&mut walker.state.is_exporting);
+    DefFlags::default().when(is_exported, DefFlags::EXPORTED)
+}
+
+pub(super) fn visit_function_declaration(
+    walker: &mut ScriptWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(name_node) = walker.field(node, Field::Name) else {
+        return walker.visit_children(cursor);
+    };
+    let name = walker.builder.intern_node(name_node);
+    let is_signature = walker.kind(node) == NodeKind::FunctionSignature;
+    let flags = take_export_flag(walker).when(is_signature, DefFlags::ABSTRACT);
+    // Overloads are one function. The first signature defines it, the others extend it.
+    let parent = walker.builder.enclosing_def();
+    let signature = walker.builder.defs.iter().rposition(|it| {
+        it.kind == DefKind::Function
+            && it.name == name
+            && it.parent == parent
+            && it.flags.has(DefFlags::ABSTRACT)
+    });
+    let def = if let Some(position) = signature {
+        let def = &mut walker.builder.defs[position];
+        def.bytes.2 = to_index(node.end_byte());
+        def.lines.1 = to_index(node.end_position().row);
+        def.arity = (0, ANY_ARG_COUNT);
+        if !is_signature {
+            def.flags.0 &= !DefFlags::ABSTRACT.0;
+        }
+        DefId::from_index(position)
+    } else {
+        let kind = DefKind::Function;
+        let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+        walker.builder.bind_name(name, NameBinding::Def(def));
+        def
+    };
+    visit_function(walker, cursor, node, Some(def));
+}
+
+/// Visits a function without a name: the value of a definition, or part of the code around it.
+pub(super) fn visit_function_value(
+    walker: &mut ScriptWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let def = match walker.state.value_roles.remove(&node.id()) {
+        Some(ValueRole::Function(def)) => Some(def),
+        _ => None,
+    };
+    visit_function(walker, cursor, node, def);
+}
+
+/// Visits a function that is the body of `def`.
+pub(super) fn visit_function(
+    walker: &mut ScriptWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+    def: Option<DefId>,
+) {
+    let arguments = walker.state.callback_arguments.remove(&node.id());
+    walker.builder.enter_function();
+    if let Some(def) = def {
+        walker.builder.open_definition(def);
+    }
+    let type_params = bind_type_parameters(walker, node);
+    let arity = bind_parameters(walker, node, arguments);
+    let body = walker.field(node, Field::Body);
+    // An arrow function with an expression for its body returns it.
+    if let Some(expression) = body.filter(|it| walker.kind(*it) != NodeKind::Block) {
+        let term = expression_term(walker, expression);
+        walker.builder.add_return(term);
+    }
+    let declared = field_type(walker, node, Field::ReturnType);
+    walker.visit_children(cursor);
+    let returned = walker.builder.leave_function();
+    let Some(def) = def else { return };
+    walker.builder.close_definition();
+    walker.builder.set_body_start(def, body);
+    let def = walker.builder.def_mut(def);
+    // The first signature with a return type counts.
+    if def.declared_type.is_none() {
+        def.declared_type = known_term(declared);
+        def.type_params = type_params;
+        def.arity = arity;
+    }
+    def.inferred_from = known_term(def.inferred_from.or(Some(returned)));
+}
+
+/// Binds type parameters with their constraints; returns them as a span of locals.
+pub(super) fn bind_type_parameters(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+) -> (LocalId, LocalId) {
+    let start = LocalId::from_index(walker.builder.locals.len());
+    let Some(list) = walker.field(node, Field::TypeParameters) else { return (start, start) };
+    let mut locals = Vec::new();
+    for parameter in walker.children_of_kind(list, NodeKind::TypeParameter) {
+        let Some(name) = walker.field(parameter, Field::Name) else { continue };
+        let name = walker.builder.intern_node(name);
+        let local = walker.builder.add_local(None, None);
+        walker.builder.bind_name(name, NameBinding::TypeParameter(local));
+        locals.push((local, parameter));
+    }
+    let end = LocalId::from_index(walker.builder.locals.len());
+    // Constraints come after all names: they may mention one another.
+    for (local, parameter) in locals {
+        let constraint = walker.field(parameter, Field::Constraint);
+        let bound = constraint.and_then(|it| it.named_child(0)).map(|it| type_term(walker, it));
+        walker.builder.locals[local.index()].declared_type = known_term(bound);
+    }
+    (start, end)
+}
+
+/// Binds parameters and returns the arity. `arguments` are the values that a caller is known to
+/// pass.
+fn bind_parameters(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+    arguments: Option<[TermId; 2]>,
+) -> (u8, u8) {
+    let argument = |i: usize| arguments.and_then(|it| it.get(i).copied());
+    // `x => …` has no parameter list.
+    if let Some(single) = walker.field(node, Field::Parameter) {
+        bind_pattern(walker, single, None, argument(0));
+        return (1, 1);
+    }
+    let Some(list) = walker.field(node, Field::Parameters) else { return (0, 0) };
+    let (mut min_args, mut max_args) = (0_u8, 0_u8);
+    let grammar = walker.grammar;
+    let is_parameter = |it: &Node<'_>| grammar.kind(*it) != NodeKind::Comment;
+    let parameters = named_children(list).filter(is_parameter);
+    for (i, parameter) in parameters.enumerate() {
+        let kind = walker.kind(parameter);
+        // JavaScript has patterns in the list, TypeScript a node around each of them.
+        let is_wrapped = matches!(kind, NodeKind::RequiredParameter | NodeKind::OptionalParameter);
+        let pattern =
+            if is_wrapped { walker.field(parameter, Field::Pattern) } else { Some(parameter) };
+        let Some(pattern) = pattern else { continue };
+        let type_node = walker.field(parameter, Field::Type).filter(|_| is_wrapped);
+        let declared = type_node.map(|it| type_term(walker, it));
+        let default = walker.field(parameter, Field::Value).filter(|_| is_wrapped);
+        let value = default.map(|it| expression_term(walker, it)).or(argument(i));
+        let is_rest = walker.kind(pattern) == NodeKind::RestPattern;
+        // A parameter named `this` declares the type of `this` and takes no argument.
+        if walker.text(pattern) != "this" {
+            max_args = max_args.saturating_add(1);
+            let is_optional = kind == NodeKind::OptionalParameter
+                || default.is_some()
+                || kind == NodeKind::AssignmentPattern;
+            let is_required = !is_optional && !is_rest;
+            min_args += u8::from(is_required && min_args < MAX_REQUIRED_PARAMS);
+        }
+        if is_rest {
+            max_args = ANY_ARG_COUNT;
+        }
+        bind_pattern(walker, pattern, declared, value);
+        define_parameter_property(walker, parameter, pattern, declared);
+    }
+    (min_args, max_args)
+}
+
+/// `constructor(private app: App)` declares a field.
+fn define_parameter_property(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+    pattern: Node<'_>,
+    declared: Option<TermId>,
+) {
+    let mut cursor = node.walk();
+    let has_modifier = node.children(&mut cursor).any(|it| {
+        matches!(
+            walker.kind(it),
+            NodeKind::Accessibility | NodeKind::OverrideModifier | NodeKind::ReadonlyWord
+        )
+    });
+    if !has_modifier || walker.kind(pattern) != NodeKind::Identifier {
+        return;
+    }
+    let Some(class) = walker.builder.enclosing_type() else { return };
+    let name = walker.builder.intern_node(pattern);
+    let flags = DefFlags::default();
+    let def = walker.builder.add_definition(DefKind::Field, name, pattern, node, flags);
+    let def = walker.builder.def_mut(def);
+    (def.parent, def.declared_type) = (Some(class), known_term(declared));
+}
+
+/// Remembers, for `xs.map(x => …)` and `promise.then(x => …)`, what `x` is.
+pub(super) fn record_callback_arguments(
+    walker: &mut ScriptWalker<'_, '_>,
+    callee: Node<'_>,
+    call: Node<'_>,
+) {
+    if walker.kind(callee) != NodeKind::MemberAccess {
+        return;
+    }
+    let object = walker.field(callee, Field::Object);
+    let (Some(object), Some(method)) = (object, walker.field(callee, Field::Property)) else {
+        return;
+    };
+    let callback = walker.field(call, Field::Arguments).and_then(|it| it.named_child(0));
+    let Some(callback) = callback else { return };
+    if !matches!(walker.kind(callback), NodeKind::Arrow | NodeKind::FunctionExpression) {
+        return;
+    }
+    let method = walker.text(method);
+    let mut arguments = [UNKNOWN_TERM; 2];
+    // The first parameter gets the value of the promise.
+    if method == "then" {
+        let promise = expression_term(walker, object);
+        arguments[0] = walker.builder.terms.add(Term::Awaited(promise));
+    } else {
+        let mut positions =
+            ELEMENT_CALLBACK_METHODS.iter().filter(|it| it.0 == method).map(|it| it.1).peekable();
+        if positions.peek().is_none() {
+            return;
+        }
+        let container = expression_term(walker, object);
+        let element = walker.builder.terms.add(Term::ElementOf(container));
+        positions.for_each(|it| arguments[it] = element);
+    }
+    walker.state.callback_arguments.insert(callback.id(), arguments);
+}

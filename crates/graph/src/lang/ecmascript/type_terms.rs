@@ -1,0 +1,191 @@
+//! ECMAScript: terms of TypeScript's types.
+
+use tree_sitter::Node;
+
+use super::{Field, NodeKind, ScriptWalk, ScriptWalker};
+use crate::facts::{Term, TermId};
+use crate::facts_builder::UNKNOWN_TERM;
+use crate::lang::syntax_walker::{named_children, strip_quotes};
+use crate::lang::term_shape::{
+    MAX_TERM_DEPTH, TermOperand, TermShape, expression_term, type_within,
+};
+
+/// Maximum number of parts stored for a union type.
+const MAX_UNION_PARTS: usize = 16;
+
+/// Maximum number of members stored for an object type.
+const MAX_OBJECT_MEMBERS: usize = 64;
+
+/// Maximum number of type arguments stored for a generic type.
+const MAX_TYPE_ARGUMENTS: usize = 8;
+
+pub(super) fn type_shape(kind: NodeKind) -> TermShape<ScriptWalk> {
+    match kind {
+        NodeKind::TypeIdentifier | NodeKind::Identifier | NodeKind::Nested | NodeKind::Generic => {
+            TermShape::InstanceOf(TermOperand::Itself)
+        }
+        NodeKind::Predefined => TermShape::Custom(predefined_type_term),
+        NodeKind::ArrayType => TermShape::Wrapped(Term::ListOf, TermOperand::Child(0)),
+        NodeKind::TypeAnnotation
+        | NodeKind::ReadonlyType
+        | NodeKind::ParenthesizedType
+        | NodeKind::OptionalType
+        | NodeKind::RestType
+        | NodeKind::Constraint => TermShape::SameAs(TermOperand::Child(0)),
+        NodeKind::Union => TermShape::Custom(union_term),
+        NodeKind::Intersection => TermShape::Custom(intersection_term),
+        NodeKind::ObjectType => TermShape::Custom(object_type_term),
+        NodeKind::FunctionType => {
+            TermShape::Wrapped(Term::Function, TermOperand::Field(Field::ReturnType))
+        }
+        NodeKind::Lookup => TermShape::Custom(lookup_type_term),
+        NodeKind::TypeQuery => TermShape::Custom(type_query_term),
+        NodeKind::Tuple => TermShape::Custom(tuple_type_term),
+        NodeKind::Literal => TermShape::Custom(literal_type_term),
+        NodeKind::ThisType => TermShape::This,
+        NodeKind::TypePredicate | NodeKind::TypePredicateAnnotation => {
+            TermShape::Literal("boolean")
+        }
+        NodeKind::Asserts => TermShape::Literal("void"),
+        _ => TermShape::Unknown,
+    }
+}
+
+fn predefined_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    match walker.text(node) {
+        name @ ("string" | "number" | "boolean") => walker.builder.terms.literal_of(name),
+        "void" | "never" | "symbol" | "bigint" => walker.builder.terms.literal_of("void"),
+        _ => UNKNOWN_TERM,
+    }
+}
+
+fn union_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let mut parts = Vec::new();
+    add_union_parts(walker, node, depth, &mut parts);
+    walker.builder.terms.any_of(&parts)
+}
+
+fn add_union_parts(
+    walker: &mut ScriptWalker<'_, '_>,
+    node: Node<'_>,
+    depth: u32,
+    parts: &mut Vec<TermId>,
+) {
+    for part in named_children(node) {
+        // Unions nest to the left, one level per part.
+        if walker.kind(part) == NodeKind::Union && depth > 0 {
+            add_union_parts(walker, part, depth - 1, parts);
+        } else if parts.len() < MAX_UNION_PARTS {
+            parts.push(type_within(walker, part, depth));
+        }
+    }
+}
+
+fn intersection_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let parts: Vec<TermId> =
+        named_children(node).map(|it| type_within(walker, it, depth)).collect();
+    let list = walker.builder.terms.add_list(&parts);
+    walker.builder.terms.add(Term::AllOf(list))
+}
+
+fn object_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let mut members = Vec::new();
+    for member in named_children(node).take(MAX_OBJECT_MEMBERS) {
+        let Some(name) = walker.field(member, Field::Name) else { continue };
+        // Index and call signatures have no name and are left out.
+        let (kind, field) = match walker.kind(member) {
+            kind @ NodeKind::PropertySignature => (kind, Field::Type),
+            kind @ NodeKind::MethodSignature => (kind, Field::ReturnType),
+            _ => continue,
+        };
+        let declared = walker.field(member, field);
+        let mut term = declared.map_or(UNKNOWN_TERM, |it| type_within(walker, it, depth));
+        if kind == NodeKind::MethodSignature {
+            term = walker.builder.terms.add(Term::Function(term));
+        }
+        let name = walker.builder.intern(strip_quotes(walker.text(name)));
+        members.push((name, term));
+    }
+    walker.builder.terms.record_of(&members)
+}
+
+/// `T["name"]`, `T[number]`
+fn lookup_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let (Some(object), Some(key)) = (node.named_child(0), node.named_child(1)) else {
+        return UNKNOWN_TERM;
+    };
+    let object = type_within(walker, object, depth);
+    let text = walker.text(key);
+    let name = strip_quotes(text);
+    // Only a quoted key names a member; `number` and type parameters do not.
+    if walker.kind(key) == NodeKind::Literal && name != text {
+        return walker.builder.terms.member_of(object, name);
+    }
+    walker.builder.terms.add(Term::ElementOf(object))
+}
+
+/// `typeof value`
+fn type_query_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    node.named_child(0).map_or(UNKNOWN_TERM, |it| expression_term(walker, it))
+}
+
+fn tuple_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let mut members = Vec::new();
+    for (i, item) in named_children(node).enumerate() {
+        // A named item has its type in a field.
+        let type_node = walker.field(item, Field::Type).unwrap_or(item);
+        let name = walker.builder.intern(&i.to_string());
+        members.push((name, type_within(walker, type_node, depth)));
+    }
+    walker.builder.terms.record_of(&members)
+}
+
+fn literal_type_term(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    match node.named_child(0).map(|it| walker.kind(it)) {
+        Some(NodeKind::Text) => walker.builder.terms.literal_of("string"),
+        Some(NodeKind::Number) => walker.builder.terms.literal_of("number"),
+        Some(NodeKind::True | NodeKind::False) => walker.builder.terms.literal_of("boolean"),
+        _ => UNKNOWN_TERM,
+    }
+}
+
+/// The term of a type itself.
+pub(super) fn type_name(walker: &mut ScriptWalker<'_, '_>, node: Node<'_>) -> TermId {
+    match walker.kind(node) {
+        NodeKind::TypeIdentifier | NodeKind::Identifier => {
+            walker.builder.unbound_name(walker.text(node))
+        }
+        NodeKind::Nested => {
+            let module = walker.field(node, Field::Module);
+            let (Some(module), Some(name)) = (module, walker.field(node, Field::Name)) else {
+                return UNKNOWN_TERM;
+            };
+            // `a.b.T`: everything before the last dot is a path of values.
+            let is_name = walker.kind(module) == NodeKind::Identifier;
+            let module =
+                if is_name { type_name(walker, module) } else { expression_term(walker, module) };
+            walker.builder.terms.member_of(module, walker.text(name))
+        }
+        NodeKind::Generic => {
+            let Some(head) = walker.field(node, Field::Name) else { return UNKNOWN_TERM };
+            let head = type_name(walker, head);
+            let arguments = walker.field(node, Field::TypeArguments);
+            with_type_arguments(walker, head, arguments)
+        }
+        _ => UNKNOWN_TERM,
+    }
+}
+
+/// The generic type of a head and its arguments; the head itself if there are none.
+pub(super) fn with_type_arguments(
+    walker: &mut ScriptWalker<'_, '_>,
+    head: TermId,
+    arguments: Option<Node<'_>>,
+) -> TermId {
+    let Some(arguments) = arguments else { return head };
+    let mut terms = Vec::new();
+    for argument in named_children(arguments).take(MAX_TYPE_ARGUMENTS) {
+        terms.push(type_within(walker, argument, MAX_TERM_DEPTH / 2));
+    }
+    walker.builder.terms.generic_of(head, &terms)
+}

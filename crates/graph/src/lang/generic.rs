@@ -1,0 +1,332 @@
+//! C, C++, C#, Ruby and PHP: one walk over five similar grammars.
+//!
+//! It reads definitions, imports, calls, base types, and the declared types of variables,
+//! parameters and fields. The result of a call is followed only if the function declares it.
+
+pub(crate) mod c;
+mod c_macros;
+mod calls;
+mod declarations;
+mod functions;
+mod imports;
+mod terms;
+
+use std::sync::LazyLock;
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::SourceLanguage;
+use super::grammar::{Grammar, grammar_names};
+use super::syntax_walker::{LanguageWalk, SyntaxWalker, walk_source};
+use super::term_shape::{MAX_TERM_DEPTH, TermShape, type_within};
+use crate::facts::{DefId, DefKind, RefKind, TermId};
+use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder, UNKNOWN_TERM};
+use calls::{visit_call, visit_creation, visit_method_call};
+use declarations::{
+    bind_foreach_variable, define_member, visit_assignment, visit_class,
+    visit_namespace_declaration, visit_php_namespace, visit_property, visit_variables,
+};
+use functions::visit_function;
+use imports::{add_use_clause, add_using_directive};
+use terms::type_name;
+
+grammar_names! {
+    enum NodeKind {
+        Comment = "comment", StringLiteral = "string_literal", Text = "string", CharLiteral = "char_literal",
+        RawString = "raw_string_literal", EncapsedString = "encapsed_string", Heredoc = "heredoc",
+        VerbatimString = "verbatim_string_literal", InterpolatedString = "interpolated_string_expression",
+        NumberLiteral = "number_literal", IntegerLiteral = "integer_literal", Integer = "integer", RealLiteral = "real_literal",
+        BooleanLiteral = "boolean_literal", True = "true", False = "false",
+        Identifier = "identifier", Constant = "constant", Name = "name", TypeIdentifier = "type_identifier",
+        FieldIdentifier = "field_identifier", NamespaceIdentifier = "namespace_identifier", NamedType = "named_type",
+        VariableName = "variable_name", InstanceVariable = "instance_variable", DestructorName = "destructor_name",
+        OperatorName = "operator_name", QualifiedIdentifier = "qualified_identifier", QualifiedName = "qualified_name",
+        ScopeResolution = "scope_resolution", RelativeScope = "relative_scope", GenericName = "generic_name",
+        TemplateType = "template_type", TemplateFunction = "template_function", TemplateMethod = "template_method",
+        DependentName = "dependent_name", DependentType = "dependent_type", Decltype = "decltype",
+        This = "this", SelfNode = "self", Super = "super",
+        Include = "preproc_include", UsingDirective = "using_directive", UsingDeclaration = "using_declaration",
+        UseClause = "namespace_use_clause", UseGroup = "namespace_use_group", NamespaceName = "namespace_name",
+        NamespaceDeclaration = "namespace_declaration", FileScopedNamespace = "file_scoped_namespace_declaration",
+        NamespaceDefinition = "namespace_definition", NamespaceAlias = "namespace_alias_definition",
+        NestedNamespace = "nested_namespace_specifier", Module = "module",
+        ClassDeclaration = "class_declaration", ClassSpecifier = "class_specifier", StructSpecifier = "struct_specifier",
+        UnionSpecifier = "union_specifier", StructDeclaration = "struct_declaration", RecordDeclaration = "record_declaration",
+        TraitDeclaration = "trait_declaration", Class = "class", InterfaceDeclaration = "interface_declaration",
+        EnumDeclaration = "enum_declaration", EnumSpecifier = "enum_specifier", Enumerator = "enumerator",
+        EnumMember = "enum_member_declaration", EnumCase = "enum_case",
+        BaseClassClause = "base_class_clause", BaseList = "base_list", Superclass = "superclass", BaseClause = "base_clause",
+        InterfaceClause = "class_interface_clause", AccessSpecifier = "access_specifier",
+        FunctionDefinition = "function_definition", MethodDeclaration = "method_declaration",
+        ConstructorDeclaration = "constructor_declaration", Method = "method", SingletonMethod = "singleton_method",
+        LocalFunction = "local_function_statement", Lambda = "lambda_expression",
+        Parameter = "parameter", VariadicParameter = "variadic_parameter", SplatParameter = "splat_parameter",
+        HashSplatParameter = "hash_splat_parameter", BlockParameter = "block_parameter", OptionalParameter = "optional_parameter",
+        VariadicDeclaration = "variadic_parameter_declaration", OptionalDeclaration = "optional_parameter_declaration",
+        PromotedParameter = "property_promotion_parameter", TemplateDeclaration = "template_declaration",
+        TypeParameter = "type_parameter_declaration", VariadicTypeParameter = "variadic_type_parameter_declaration",
+        OptionalTypeParameter = "optional_type_parameter_declaration",
+        VariableDeclaration = "variable_declaration", PropertyDeclaration = "property_declaration", PropertyElement = "property_element",
+        Declaration = "declaration", FieldDeclaration = "field_declaration", AliasDeclaration = "alias_declaration",
+        TypeDefinition = "type_definition", AttributeList = "attribute_list", Modifier = "modifier",
+        StaticModifier = "static_modifier", StorageClass = "storage_class_specifier",
+        AbstractArrayDeclarator = "abstract_array_declarator", AbstractFunctionDeclarator = "abstract_function_declarator",
+        AbstractParenthesizedDeclarator = "abstract_parenthesized_declarator", AbstractPointerDeclarator = "abstract_pointer_declarator",
+        AbstractReferenceDeclarator = "abstract_reference_declarator", ArrayDeclarator = "array_declarator",
+        AttributedDeclarator = "attributed_declarator", FunctionDeclarator = "function_declarator", InitDeclarator = "init_declarator",
+        NewDeclarator = "new_declarator", ParenthesizedDeclarator = "parenthesized_declarator", PointerDeclarator = "pointer_declarator",
+        PointerTypeDeclarator = "pointer_type_declarator", ReferenceDeclarator = "reference_declarator",
+        StructuredBinding = "structured_binding_declarator", VariableDeclarator = "variable_declarator",
+        VariadicDeclarator = "variadic_declarator",
+        Assignment = "assignment", AssignmentExpression = "assignment_expression",
+        Block = "block", DoBlock = "do_block", CompoundStatement = "compound_statement", For = "for_statement",
+        RangeLoop = "for_range_loop", Foreach = "foreach_statement", Catch = "catch_clause",
+        CallExpression = "call_expression", Invocation = "invocation_expression", FunctionCall = "function_call_expression",
+        MemberCall = "member_call_expression", NullsafeMemberCall = "nullsafe_member_call_expression",
+        ScopedCall = "scoped_call_expression", Call = "call", ObjectCreation = "object_creation_expression", New = "new_expression",
+        MemberAccess = "member_access_expression", FieldExpression = "field_expression",
+        ConditionalAccess = "conditional_access_expression", Subscript = "subscript_expression",
+        ElementAccess = "element_access_expression", ElementReference = "element_reference", Parenthesized = "parenthesized_expression",
+        PointerExpression = "pointer_expression", Await = "await_expression", Cast = "cast_expression", Typeof = "typeof_expression",
+        Argument = "argument", ArgumentList = "argument_list", InitializerList = "initializer_list",
+        PrimitiveType = "primitive_type", PredefinedType = "predefined_type", SizedType = "sized_type_specifier",
+        TypeDescriptor = "type_descriptor", ImplicitType = "implicit_type", PlaceholderType = "placeholder_type_specifier",
+        ArrayType = "array_type", OptionalType = "optional_type", NullableType = "nullable_type",
+        ThisWord = "'this", BaseWord = "'base", InlineWord = "'inline", NamespaceWord = "'namespace", ArrowSign = "'->",
+        StringWord = "'string",
+    }
+}
+
+grammar_names! {
+    enum Field {
+        Name = "name", Body = "body", Type = "type", Declarator = "declarator", Parameters = "parameters", Arguments = "arguments",
+        Function = "function", Method = "method", Object = "object", Receiver = "receiver", Scope = "scope", Expression = "expression",
+        Argument = "argument", Member = "field", Operator = "operator", Left = "left", Right = "right", Value = "value",
+        Returns = "returns", ReturnType = "return_type", DefaultValue = "default_value", Path = "path", Alias = "alias",
+    }
+}
+
+type GenericGrammar = LazyLock<Grammar<NodeKind, Field>>;
+
+static C_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::C));
+static CPP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Cpp));
+static CSHARP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::CSharp));
+static RUBY_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Ruby));
+static PHP_GRAMMAR: GenericGrammar = LazyLock::new(|| Grammar::of(SourceLanguage::Php));
+
+struct GenericWalk;
+
+type GenericWalker<'a, 's> = SyntaxWalker<'a, 's, GenericWalk>;
+
+#[derive(Default)]
+struct GenericState {
+    /// Number of types that enclose the type being read.
+    type_depth: u32,
+    /// Number of enclosing Ruby blocks.
+    block_depth: u32,
+    /// Number of enclosing C++ namespaces without a name.
+    anonymous_namespace_depth: u32,
+    /// The enclosing method that is defined outside its type, and that type.
+    outside_method: Option<(DefId, TermId)>,
+}
+
+pub(super) fn extract(builder: &mut FactsBuilder<'_>) {
+    let grammar = match builder.lang {
+        SourceLanguage::C => &C_GRAMMAR,
+        SourceLanguage::Cpp => &CPP_GRAMMAR,
+        SourceLanguage::CSharp => &CSHARP_GRAMMAR,
+        SourceLanguage::Ruby => &RUBY_GRAMMAR,
+        _ => &PHP_GRAMMAR,
+    };
+    let has_macros = matches!(builder.lang, SourceLanguage::C | SourceLanguage::Cpp);
+    // Node texts are read from the original source; blanking keeps all positions.
+    let blanked = has_macros.then(|| c_macros::blank_macros(builder.source)).flatten();
+    let text = blanked.as_deref().unwrap_or(builder.source);
+    walk_source::<GenericWalk>(builder, grammar, text);
+}
+
+impl LanguageWalk for GenericWalk {
+    type NodeKind = NodeKind;
+    type Field = Field;
+    type State<'s> = GenericState;
+
+    /// Visits declarations and statements; expressions and everything else are left to
+    /// [`visit_expression`].
+    fn visit_node(walker: &mut GenericWalker<'_, '_>, cursor: &mut TreeCursor<'_>) {
+        let node = cursor.node();
+        let Some(kind) = walker.grammar.named_kind(node) else {
+            return visit_token(walker, node);
+        };
+        let lang = walker.builder.lang;
+        match kind {
+            // C and C++ come first: they give another meaning to some kinds of the others.
+            _ if is_c_family(walker) && c::visit_c_node(walker, cursor, node, kind) => {}
+            NodeKind::UsingDirective => add_using_directive(walker, node),
+            NodeKind::UseClause => add_use_clause(walker, node),
+            NodeKind::NamespaceDeclaration | NodeKind::FileScopedNamespace => {
+                visit_namespace_declaration(walker, cursor, node);
+            }
+            NodeKind::NamespaceDefinition => visit_php_namespace(walker, cursor, node),
+            NodeKind::Module if lang == SourceLanguage::Ruby => {
+                visit_class(walker, cursor, node, DefKind::Module);
+            }
+            NodeKind::ClassSpecifier | NodeKind::StructSpecifier | NodeKind::UnionSpecifier => {
+                visit_c_type(walker, cursor, node);
+            }
+            NodeKind::ClassDeclaration
+            | NodeKind::StructDeclaration
+            | NodeKind::RecordDeclaration
+            | NodeKind::TraitDeclaration
+            | NodeKind::Class => visit_class(walker, cursor, node, DefKind::Class),
+            NodeKind::InterfaceDeclaration => {
+                visit_class(walker, cursor, node, DefKind::Interface);
+            }
+            NodeKind::EnumDeclaration | NodeKind::EnumSpecifier => {
+                visit_class(walker, cursor, node, DefKind::Enum);
+            }
+            NodeKind::Enumerator | NodeKind::EnumMember | NodeKind::EnumCase => {
+                visit_enum_constant(walker, cursor, node);
+            }
+            NodeKind::FunctionDefinition
+            | NodeKind::MethodDeclaration
+            | NodeKind::ConstructorDeclaration
+            | NodeKind::Method
+            | NodeKind::SingletonMethod
+            | NodeKind::LocalFunction => visit_function(walker, cursor, node),
+            NodeKind::VariableDeclaration => visit_variables(walker, cursor, node),
+            NodeKind::PropertyDeclaration => visit_property(walker, cursor, node),
+            // The other languages have variables of the whole function.
+            NodeKind::Block | NodeKind::For | NodeKind::Catch if lang == SourceLanguage::CSharp => {
+                walker.visit_block(cursor);
+            }
+            NodeKind::Block | NodeKind::DoBlock if lang == SourceLanguage::Ruby => {
+                walker.state.block_depth += 1;
+                walker.visit_children(cursor);
+                walker.state.block_depth -= 1;
+            }
+            NodeKind::Foreach => {
+                walker.visit_block_with(cursor, |walker| bind_foreach_variable(walker, node));
+            }
+            _ => visit_expression(walker, cursor, node, kind),
+        }
+    }
+
+    fn expression_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::expression_shape(kind)
+    }
+
+    fn type_shape(kind: NodeKind) -> TermShape<Self> {
+        terms::type_shape(kind)
+    }
+
+    fn type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
+        type_name(walker, node)
+    }
+
+    /// Counts the enclosing types: an argument of a generic type may be generic again.
+    fn type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
+        if walker.state.type_depth >= MAX_TERM_DEPTH {
+            return UNKNOWN_TERM;
+        }
+        walker.state.type_depth += 1;
+        let term = type_within(walker, node, MAX_TERM_DEPTH);
+        walker.state.type_depth -= 1;
+        term
+    }
+}
+
+fn visit_expression(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+    kind: NodeKind,
+) {
+    match kind {
+        NodeKind::Comment => walker.builder.mark_comment(node),
+        NodeKind::StringLiteral
+        | NodeKind::Text
+        | NodeKind::CharLiteral
+        | NodeKind::RawString
+        | NodeKind::EncapsedString
+        | NodeKind::Heredoc
+        | NodeKind::VerbatimString => {
+            // Interpolated expressions are code.
+            walker.builder.mark_string(node);
+            walker.visit_children(cursor);
+        }
+        NodeKind::Identifier | NodeKind::Constant => add_bare_name(walker, node),
+        NodeKind::TypeIdentifier | NodeKind::NamedType => {
+            let term = type_name(walker, node);
+            walker.builder.add_reference(RefKind::Type, term, node, 0);
+        }
+        NodeKind::Assignment | NodeKind::AssignmentExpression => {
+            visit_assignment(walker, cursor, node);
+        }
+        NodeKind::CallExpression | NodeKind::Invocation | NodeKind::FunctionCall => {
+            visit_call(walker, cursor, node);
+        }
+        NodeKind::MemberCall
+        | NodeKind::NullsafeMemberCall
+        | NodeKind::ScopedCall
+        | NodeKind::Call => visit_method_call(walker, cursor, node),
+        NodeKind::ObjectCreation | NodeKind::New => visit_creation(walker, cursor, node),
+        // The name after the separator means nothing by itself.
+        NodeKind::MemberAccess
+        | NodeKind::FieldExpression
+        | NodeKind::QualifiedName
+        | NodeKind::ScopeResolution => walker.visit_first_child(cursor),
+        _ => walker.visit_children(cursor),
+    }
+}
+
+/// PHP's type keyword `string` counts as a string literal in structural hashes. That is an
+/// accident, but stored hashes contain it.
+fn visit_token(walker: &mut GenericWalker<'_, '_>, token: Node<'_>) {
+    if walker.kind(token) == NodeKind::StringWord {
+        walker.builder.mark_string(token);
+    }
+}
+
+fn is_c_family(walker: &GenericWalker<'_, '_>) -> bool {
+    matches!(walker.builder.lang, SourceLanguage::C | SourceLanguage::Cpp)
+}
+
+/// The first of several fields that a node has. The grammars name equal parts differently.
+fn first_field<'t>(
+    walker: &GenericWalker<'_, '_>,
+    node: Node<'t>,
+    fields: &[Field],
+) -> Option<Node<'t>> {
+    fields.iter().find_map(|it| walker.field(node, *it))
+}
+
+/// `struct S { … }` defines a type, `struct S x;` only mentions it.
+fn visit_c_type(walker: &mut GenericWalker<'_, '_>, cursor: &mut TreeCursor<'_>, node: Node<'_>) {
+    if walker.field(node, Field::Body).is_some() {
+        visit_class(walker, cursor, node, DefKind::Class);
+    } else {
+        walker.visit_children(cursor);
+    }
+}
+
+fn visit_enum_constant(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let name = walker.field(node, Field::Name);
+    define_member(walker, node, name, None);
+    walker.visit_children(cursor);
+}
+
+fn add_bare_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
+    if walker.is_handled(node) {
+        return;
+    }
+    let term = walker.builder.unbound_name(walker.text(node));
+    // In Ruby a bare name may be a call.
+    let is_call =
+        walker.builder.lang == SourceLanguage::Ruby && walker.kind(node) == NodeKind::Identifier;
+    let kind = if is_call { RefKind::Call } else { RefKind::Use };
+    walker.builder.add_reference(kind, term, node, ANY_ARG_COUNT);
+}

@@ -1,0 +1,153 @@
+//! C-like languages: calls and the creation of objects.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::c::split_qualified_name;
+use super::imports::add_required_file;
+use super::terms::type_name;
+use super::{Field, GenericWalker, NodeKind, first_field};
+use crate::facts::{RefKind, Term, TermId};
+use crate::facts_builder::ANY_ARG_COUNT;
+use crate::lang::SourceLanguage;
+use crate::lang::syntax_walker::named_children;
+use crate::lang::term_shape::expression_term;
+
+/// Fields of a method call that may hold the object.
+pub(super) const RECEIVER_FIELDS: &[Field] = &[Field::Object, Field::Receiver, Field::Scope];
+
+pub(super) fn visit_call(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    if let Some(callee) = walker.field(node, Field::Function) {
+        add_callee_reference(walker, callee, RefKind::Call, node);
+    }
+    walker.visit_children(cursor);
+}
+
+pub(super) fn visit_creation(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let type_node = walker.field(node, Field::Type).or_else(|| node.named_child(0));
+    if let Some(type_node) = type_node {
+        add_callee_reference(walker, type_node, RefKind::New, node);
+    }
+    walker.visit_children(cursor);
+}
+
+fn add_callee_reference(
+    walker: &mut GenericWalker<'_, '_>,
+    callee: Node<'_>,
+    kind: RefKind,
+    call: Node<'_>,
+) {
+    let Some(name) = callee_name_node(walker, callee) else { return };
+    walker.mark_handled(callee);
+    let is_bare = matches!(walker.kind(callee), NodeKind::Identifier | NodeKind::Name);
+    let term = if is_bare && kind == RefKind::Call {
+        let name = walker.text(callee);
+        bare_callee_term(walker, name)
+    } else if kind == RefKind::New {
+        type_name(walker, callee)
+    } else {
+        expression_term(walker, callee)
+    };
+    let arguments = walker.field(call, Field::Arguments);
+    // Overloaded constructors are selected by the number of arguments only.
+    if walker.builder.lang.overloads_by_type() && kind == RefKind::Call {
+        let mut terms = Vec::new();
+        for argument in argument_nodes(walker, arguments) {
+            terms.push(expression_term(walker, argument));
+        }
+        return walker.builder.add_typed_call(term, name, &terms);
+    }
+    let n_args = count_arguments(walker, arguments);
+    walker.builder.add_reference(kind, term, name, n_args);
+}
+
+/// The node of a callee's simple name.
+fn callee_name_node<'t>(walker: &mut GenericWalker<'_, '_>, callee: Node<'t>) -> Option<Node<'t>> {
+    Some(match walker.kind(callee) {
+        NodeKind::Identifier | NodeKind::TypeIdentifier | NodeKind::Name | NodeKind::Constant => {
+            callee
+        }
+        NodeKind::FieldExpression => {
+            let name = walker.field(callee, Field::Member).unwrap_or(callee);
+            // A template method has its name one level deeper.
+            walker.field(name, Field::Name).unwrap_or(name)
+        }
+        NodeKind::QualifiedIdentifier => {
+            let (_, name) = split_qualified_name(walker, callee);
+            walker.field(name, Field::Name).unwrap_or(name)
+        }
+        // The last name of `a.b.c` is the one that is called.
+        NodeKind::MemberAccess => walker.field(callee, Field::Name).unwrap_or(callee),
+        NodeKind::QualifiedName => named_children(callee).last().unwrap_or(callee),
+        NodeKind::GenericName | NodeKind::TemplateFunction | NodeKind::TemplateType => {
+            callee.named_child(0).unwrap_or(callee)
+        }
+        _ => return None,
+    })
+}
+
+/// A bare name that is called: a local, a member of the enclosing type, or a function.
+pub(super) fn bare_callee_term(walker: &mut GenericWalker<'_, '_>, name: &str) -> TermId {
+    // The resolver looks the name up among the members of the method's owner.
+    if let Some((method, _)) = walker.state.outside_method {
+        let name = walker.builder.intern(name);
+        return walker.builder.terms.add(Term::Implicit(method, name));
+    }
+    // C has no methods, so the enclosing struct means nothing.
+    if walker.builder.lang == SourceLanguage::C {
+        return walker.builder.unbound_name(name);
+    }
+    walker.builder.implicit_member(name)
+}
+
+/// `object.method(…)`, `Class::method(…)`, and any call in Ruby.
+pub(super) fn visit_method_call(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let Some(name) = first_field(walker, node, &[Field::Name, Field::Method]) else {
+        return walker.visit_children(cursor);
+    };
+    // `require` is a method call in Ruby's grammar.
+    if add_required_file(walker, node, name) {
+        return;
+    }
+    walker.mark_handled(name);
+    let text = walker.text(name);
+    let n_args = count_arguments(walker, walker.field(node, Field::Arguments));
+    let (term, kind) = match first_field(walker, node, RECEIVER_FIELDS) {
+        Some(receiver) => {
+            let receiver = expression_term(walker, receiver);
+            // `Foo.new` refers to the class.
+            if text == "new" && walker.builder.lang == SourceLanguage::Ruby {
+                (receiver, RefKind::New)
+            } else {
+                (walker.builder.terms.member_of(receiver, text), RefKind::Call)
+            }
+        }
+        None => (bare_callee_term(walker, text), RefKind::Call),
+    };
+    walker.builder.add_reference(kind, term, name, n_args);
+    walker.visit_children(cursor);
+}
+
+fn argument_nodes<'t>(
+    walker: &GenericWalker<'_, '_>,
+    list: Option<Node<'t>>,
+) -> impl Iterator<Item = Node<'t>> + use<'t> {
+    let grammar = walker.grammar;
+    let arguments = list.into_iter().flat_map(named_children);
+    arguments.filter(move |it| grammar.kind(*it) != NodeKind::Comment)
+}
+
+fn count_arguments(walker: &GenericWalker<'_, '_>, list: Option<Node<'_>>) -> u8 {
+    u8::try_from(argument_nodes(walker, list).count()).unwrap_or(ANY_ARG_COUNT)
+}

@@ -1,0 +1,214 @@
+//! C-like languages: namespaces, types, members and variables.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::c::{bind_template_parameters, is_static, visible_flags};
+use super::terms::type_name;
+use super::{Field, GenericWalker, NodeKind, is_c_family};
+use crate::facts::{DefFlags, DefId, DefKind, Term, TermId};
+use crate::facts_builder::{BaseRelation, NameBinding, ScopeKind, known_term};
+use crate::lang::SourceLanguage;
+use crate::lang::syntax_walker::named_children;
+use crate::lang::term_shape::{expression_term, field_type};
+
+/// C#'s `namespace A.B`
+pub(super) fn visit_namespace_declaration(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let name = walker.field(node, Field::Name);
+    walker.builder.namespace = name.map(|it| walker.builder.intern_node(it));
+    walker.visit_children(cursor);
+}
+
+/// PHP's `namespace A\B`, stored with dots like the namespaces of all languages.
+pub(super) fn visit_php_namespace(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let name = walker.field(node, Field::Name).map(|it| walker.text(it).replace('\\', "."));
+    walker.builder.namespace = name.map(|it| walker.builder.intern(&it));
+    walker.visit_children(cursor);
+}
+
+/// Defines a type, or a Ruby module. An unnamed one is only visited.
+pub(super) fn visit_class(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+    kind: DefKind,
+) {
+    let Some(name_node) = walker.field(node, Field::Name) else {
+        return walker.visit_children(cursor);
+    };
+    let simple_name = match walker.kind(name_node) {
+        NodeKind::ScopeResolution | NodeKind::QualifiedIdentifier => {
+            named_children(name_node).last().unwrap_or(name_node)
+        }
+        _ => name_node,
+    };
+    let name = walker.builder.intern_node(simple_name);
+    let flags = visible_flags(walker);
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    walker.builder.bind_name(name, NameBinding::Def(def));
+    walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
+    walker.mark_handled(name_node);
+    // Inside the class its own members come first again.
+    let outside_method = walker.state.outside_method.take();
+    walker.builder.open_definition(def);
+    walker.builder.scopes.enter(ScopeKind::Members(def));
+    bind_template_parameters(walker, node, def);
+    add_bases(walker, node, def);
+    walker.visit_children(cursor);
+    walker.state.outside_method = outside_method;
+    walker.builder.scopes.leave();
+    walker.builder.close_definition();
+}
+
+fn add_bases(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, def: DefId) {
+    for clause in named_children(node) {
+        let relation = match walker.kind(clause) {
+            NodeKind::BaseClassClause
+            | NodeKind::BaseList
+            | NodeKind::Superclass
+            | NodeKind::BaseClause => BaseRelation::Extends,
+            NodeKind::InterfaceClause => BaseRelation::Implements,
+            _ => continue,
+        };
+        for base in named_children(clause) {
+            // `class A : public B` and `record A(int X) : B(X)`
+            if matches!(walker.kind(base), NodeKind::AccessSpecifier | NodeKind::ArgumentList) {
+                continue;
+            }
+            let term = type_name(walker, base);
+            walker.builder.add_base(def, term, relation);
+        }
+    }
+}
+
+/// Defines a member of the enclosing type, or a variable of the file.
+pub(super) fn define_member(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    name_node: Option<Node<'_>>,
+    declared: Option<TermId>,
+) {
+    let Some(name_node) = name_node else { return };
+    // Members are looked up without the sigils of PHP and Ruby.
+    let name = walker.text(name_node).trim_start_matches(['$', '@']);
+    let name = walker.builder.intern(name);
+    let is_field = walker.builder.enclosing_type().is_some();
+    let kind = if is_field { DefKind::Field } else { DefKind::Variable };
+    let is_private = kind == DefKind::Variable
+        && is_c_family(walker)
+        && (walker.state.anonymous_namespace_depth > 0 || is_static(walker, node));
+    let flags = DefFlags::default().when(is_private, DefFlags::PRIVATE);
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    walker.builder.def_mut(def).declared_type = known_term(declared);
+    walker.mark_handled(name_node);
+    if kind == DefKind::Variable {
+        walker.builder.bind_name(name, NameBinding::Def(def));
+    }
+}
+
+/// C#'s `Type a = …, b;`, local or a field.
+pub(super) fn visit_variables(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let declared = known_term(field_type(walker, node, Field::Type));
+    let is_local = walker.builder.is_inside_function();
+    for declarator in walker.children_of_kind(node, NodeKind::VariableDeclarator) {
+        let Some(name_node) = walker.field(declarator, Field::Name) else { continue };
+        if is_local {
+            // The value has no field of its own; it comes last, after the name.
+            let value = named_children(declarator).last().filter(|it| it.id() != name_node.id());
+            let value = value.map(|it| expression_term(walker, it));
+            let name = walker.builder.intern_node(name_node);
+            walker.builder.bind_local(name, declared, value);
+        } else {
+            define_member(walker, node, Some(name_node), declared);
+        }
+    }
+    walker.visit_children(cursor);
+}
+
+/// A property of C#, or the properties of a PHP declaration.
+pub(super) fn visit_property(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let declared = field_type(walker, node, Field::Type);
+    match walker.field(node, Field::Name) {
+        Some(name) => define_member(walker, node, Some(name), declared),
+        // `private $a, $b;` of PHP
+        None => {
+            for element in walker.children_of_kind(node, NodeKind::PropertyElement) {
+                let name = walker.field(element, Field::Name);
+                define_member(walker, node, name, declared);
+            }
+        }
+    }
+    walker.visit_children(cursor);
+}
+
+/// `@x = …` and `$this->x = …` declare a field; in Ruby and PHP `x = …` declares a variable.
+pub(super) fn visit_assignment(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let (left, right) = (walker.field(node, Field::Left), walker.field(node, Field::Right));
+    if let (Some(left), Some(right)) = (left, right) {
+        record_assignment(walker, node, left, right);
+    }
+    walker.visit_children(cursor);
+}
+
+fn record_assignment(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    left: Node<'_>,
+    right: Node<'_>,
+) {
+    let value = expression_term(walker, right);
+    let text = walker.text(left);
+    match (walker.kind(left), walker.builder.enclosing_type()) {
+        (NodeKind::InstanceVariable, Some(class)) => {
+            let name = walker.builder.intern(text.trim_start_matches('@'));
+            walker.builder.add_field_assignment(class, name, value, left, node);
+        }
+        // Other objects than `$this` declare nothing.
+        (NodeKind::MemberAccess, Some(class)) if text.starts_with("$this->") => {
+            if let Some(name_node) = walker.field(left, Field::Name) {
+                let name = walker.builder.intern_node(name_node);
+                walker.builder.add_field_assignment(class, name, value, name_node, node);
+            }
+        }
+        (NodeKind::Identifier | NodeKind::VariableName, _)
+            if matches!(walker.builder.lang, SourceLanguage::Ruby | SourceLanguage::Php) =>
+        {
+            let name = walker.builder.intern(text.trim_start_matches('$'));
+            walker.builder.assign_local(name, None, value);
+            walker.mark_handled(left);
+        }
+        _ => {}
+    }
+}
+
+/// C#'s `foreach (T x in xs)`. PHP's statement has no such fields and binds nothing.
+pub(super) fn bind_foreach_variable(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) {
+    let variable = walker.field(node, Field::Left);
+    let (Some(variable), Some(container)) = (variable, walker.field(node, Field::Right)) else {
+        return;
+    };
+    let container = expression_term(walker, container);
+    let element = walker.builder.terms.add(Term::ElementOf(container));
+    let declared = field_type(walker, node, Field::Type);
+    let name = walker.builder.intern_node(variable);
+    walker.builder.bind_local(name, declared, Some(element));
+}

@@ -1,0 +1,252 @@
+//! C-like languages: functions, their owners, parameters and results.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::c::{
+    bind_template_parameters, declared_name, is_declarator, is_static, split_qualified_name,
+};
+use super::{Field, GenericWalker, NodeKind, first_field, is_c_family};
+use crate::facts::{DefFlags, DefKind, TermId};
+use crate::facts_builder::{
+    ANY_ARG_COUNT, MAX_REQUIRED_PARAMS, NameBinding, ScopeKind, UNKNOWN_TERM, known_term,
+};
+use crate::lang::SourceLanguage;
+use crate::lang::syntax_walker::named_children;
+use crate::lang::term_shape::{field_type, type_term};
+
+/// The number of arguments a function accepts, and the types of its parameters where overloads are
+/// selected by them.
+pub(super) struct BoundParameters {
+    pub(super) arity: (u8, u8),
+    pub(super) types: Option<TermId>,
+}
+
+pub(super) fn visit_function(
+    walker: &mut GenericWalker<'_, '_>,
+    cursor: &mut TreeCursor<'_>,
+    node: Node<'_>,
+) {
+    let declarator = walker.field(node, Field::Declarator);
+    let name_node = match declarator {
+        Some(declarator) => declared_name(walker, declarator).node,
+        None => walker.field(node, Field::Name),
+    };
+    let Some(name_node) = name_node else { return walker.visit_children(cursor) };
+    // `void Server::run() {}` belongs to `Server`.
+    let (owner, name_node) = split_qualified_name(walker, name_node);
+    let text = walker.text(name_node);
+    let is_method = walker.builder.enclosing_type().is_some() || owner.is_some();
+    let kind = if is_method { DefKind::Method } else { DefKind::Function };
+    let name = walker.builder.intern(text);
+    let flags = function_flags(walker, node, text, owner);
+    let def = walker.builder.add_definition(kind, name, name_node, node, flags);
+    walker.builder.def_mut(def).owner_type = owner;
+    walker.mark_handled(name_node);
+    if kind == DefKind::Function {
+        walker.builder.bind_name(name, NameBinding::Def(def));
+    }
+    walker.builder.open_definition(def);
+    let outer_method = walker.state.outside_method;
+    if let Some(owner) = owner {
+        // Bare names in the body may be members of the owner.
+        walker.builder.scopes.enter(ScopeKind::Members(def));
+        walker.state.outside_method = Some((def, owner));
+    }
+    walker.builder.enter_function();
+    bind_template_parameters(walker, node, def);
+    let parameters = bind_parameters(walker, node, declarator);
+    let result = first_field(walker, node, &[Field::Type, Field::Returns, Field::ReturnType]);
+    let declared = result.map(|it| type_term(walker, it));
+    walker.builder.set_body_start(def, walker.grammar.field(node, Field::Body));
+    walker.visit_children(cursor);
+    walker.builder.leave_function();
+    if owner.is_some() {
+        walker.builder.scopes.leave();
+    }
+    walker.state.outside_method = outer_method;
+    walker.builder.close_definition();
+    let def = walker.builder.def_mut(def);
+    (def.arity, def.param_types) = (parameters.arity, parameters.types);
+    def.declared_type = known_term(declared);
+}
+
+fn function_flags(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    name: &str,
+    owner: Option<TermId>,
+) -> DefFlags {
+    let class = walker.builder.enclosing_type();
+    let owner_name = match owner {
+        Some(owner) => walker.builder.terms.simple_name(owner),
+        None => {
+            class.filter(|_| is_c_family(walker)).map(|it| walker.builder.defs[it.index()].name)
+        }
+    };
+    let is_constructor = matches!(name, "__construct" | "initialize")
+        || walker.kind(node) == NodeKind::ConstructorDeclaration
+        || owner_name.is_some_and(|it| it == walker.builder.intern(name));
+    let is_hidden = match walker.builder.lang {
+        SourceLanguage::C | SourceLanguage::Cpp => {
+            walker.state.anonymous_namespace_depth > 0 || is_static(walker, node)
+        }
+        // Every function is a method; one without a class lost it to a syntax error.
+        SourceLanguage::CSharp => true,
+        // A method of whatever object runs the enclosing block.
+        SourceLanguage::Ruby => walker.state.block_depth > 0,
+        _ => false,
+    };
+    let is_private = is_hidden && class.is_none() && owner.is_none();
+    let is_static_method =
+        walker.kind(node) == NodeKind::SingletonMethod || has_static_modifier(walker, node);
+    let is_test =
+        walker.builder.is_test && (name.starts_with("test") || has_test_attribute(walker, node));
+    // Ruby's grammar has no body field for empty methods.
+    let is_abstract =
+        walker.field(node, Field::Body).is_none() && walker.builder.lang != SourceLanguage::Ruby;
+    DefFlags::default()
+        .when(is_constructor, DefFlags::CONSTRUCTOR)
+        .when(is_private, DefFlags::PRIVATE)
+        .when(is_static_method && class.is_some(), DefFlags::STATIC)
+        .when(is_test, DefFlags::TEST)
+        .when(is_abstract, DefFlags::ABSTRACT)
+}
+
+fn has_static_modifier(walker: &GenericWalker<'_, '_>, node: Node<'_>) -> bool {
+    named_children(node).any(|it| {
+        let is_modifier = matches!(
+            walker.kind(it),
+            NodeKind::StaticModifier | NodeKind::Modifier | NodeKind::StorageClass
+        );
+        is_modifier && walker.text(it) == "static"
+    })
+}
+
+/// `[Test]`, `[Fact]` before a method of C#.
+fn has_test_attribute(walker: &GenericWalker<'_, '_>, node: Node<'_>) -> bool {
+    let lists = walker.children_of_kind(node, NodeKind::AttributeList);
+    lists.flat_map(named_children).any(|it| {
+        let name = walker.field(it, Field::Name).map_or("", |it| walker.text(it));
+        matches!(name, "Test" | "Fact" | "Theory" | "TestMethod" | "TestCase")
+    })
+}
+
+/// Binds the parameters of a function.
+pub(super) fn bind_parameters(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    declarator: Option<Node<'_>>,
+) -> BoundParameters {
+    let list = parameter_list(walker, node, declarator);
+    let (mut min_args, mut max_args) = (0_u8, 0_u8);
+    let mut types = Vec::new();
+    // `params T[] rest` of C# has no node of its own: its type and name are fields of the list.
+    let rest_type = list
+        .filter(|_| walker.builder.lang == SourceLanguage::CSharp)
+        .and_then(|it| walker.field(it, Field::Type));
+    for parameter in list.into_iter().flat_map(named_children) {
+        let kind = walker.kind(parameter);
+        let is_part_of_rest = rest_type.is_some() && kind != NodeKind::Parameter;
+        // `f(void)` of C takes no argument.
+        let is_void = walker.text(parameter) == "void";
+        if kind == NodeKind::Comment || is_void || is_part_of_rest {
+            continue;
+        }
+        let is_variadic = is_variadic_parameter(kind);
+        let is_required = !is_variadic && !is_optional_parameter(walker, parameter);
+        max_args = if is_variadic { ANY_ARG_COUNT } else { max_args.saturating_add(1) };
+        min_args += u8::from(is_required && min_args < MAX_REQUIRED_PARAMS);
+        types.push(bind_parameter(walker, parameter).unwrap_or(UNKNOWN_TERM));
+    }
+    if let (Some(list), Some(rest_type)) = (list, rest_type) {
+        types.push(bind_rest_parameter(walker, list, rest_type));
+        max_args = ANY_ARG_COUNT;
+    }
+    // `f(...)` of C takes any further arguments.
+    let has_ellipsis =
+        list.is_some_and(|it| is_c_family(walker) && walker.text(it).ends_with("...)"));
+    if has_ellipsis {
+        max_args = ANY_ARG_COUNT;
+    }
+    let by_type = walker.builder.lang.overloads_by_type();
+    let types = if by_type { walker.builder.terms.all_of(&types) } else { None };
+    BoundParameters { arity: (min_args, max_args), types }
+}
+
+/// The parameter list of a function; in C it is inside the declarator.
+fn parameter_list<'t>(
+    walker: &GenericWalker<'_, '_>,
+    node: Node<'t>,
+    declarator: Option<Node<'t>>,
+) -> Option<Node<'t>> {
+    // `int *f(int a)`: the function declarator is nested in the one of the pointer.
+    let mut next = declarator;
+    while let Some(inner) = next {
+        let kind = walker.kind(inner);
+        if matches!(kind, NodeKind::FunctionDeclarator | NodeKind::AbstractFunctionDeclarator) {
+            break;
+        }
+        next = walker
+            .field(inner, Field::Declarator)
+            .or_else(|| named_children(inner).find(|it| is_declarator(walker.kind(*it))));
+    }
+    walker.field(next.unwrap_or(node), Field::Parameters)
+}
+
+const fn is_variadic_parameter(kind: NodeKind) -> bool {
+    matches!(
+        kind,
+        NodeKind::VariadicParameter
+            | NodeKind::SplatParameter
+            | NodeKind::VariadicDeclaration
+            | NodeKind::BlockParameter
+            | NodeKind::HashSplatParameter
+    )
+}
+
+fn is_optional_parameter(walker: &GenericWalker<'_, '_>, parameter: Node<'_>) -> bool {
+    matches!(
+        walker.kind(parameter),
+        NodeKind::OptionalParameter | NodeKind::OptionalDeclaration
+    ) || walker.field(parameter, Field::DefaultValue).is_some()
+        // C# has no field for the default value, which comes after type and name.
+        || (!is_c_family(walker) && parameter.named_child_count() > 2)
+}
+
+/// Binds the name of one parameter and returns its declared type.
+fn bind_parameter(walker: &mut GenericWalker<'_, '_>, parameter: Node<'_>) -> Option<TermId> {
+    let declared = field_type(walker, parameter, Field::Type);
+    let name_node = match walker.field(parameter, Field::Declarator) {
+        Some(declarator) => declared_name(walker, declarator).node,
+        None => walker
+            .field(parameter, Field::Name)
+            .or(Some(parameter).filter(|it| walker.kind(*it) == NodeKind::Identifier)),
+    };
+    let Some(name_node) = name_node else { return declared };
+    let name = walker.builder.intern(walker.text(name_node).trim_start_matches('$'));
+    walker.builder.bind_local(name, declared, None);
+    // PHP's `__construct(private App $app)` declares a field.
+    if walker.kind(parameter) == NodeKind::PromotedParameter
+        && let Some(class) = walker.builder.enclosing_type()
+    {
+        let value = declared.unwrap_or(UNKNOWN_TERM);
+        walker.builder.add_field_assignment(class, name, value, name_node, parameter);
+    }
+    declared
+}
+
+/// Binds `params T[] rest` and returns the type of one argument.
+fn bind_rest_parameter(
+    walker: &mut GenericWalker<'_, '_>,
+    list: Node<'_>,
+    rest_type: Node<'_>,
+) -> TermId {
+    let element_node = walker.field(rest_type, Field::Type).unwrap_or(rest_type);
+    let element = type_term(walker, element_node);
+    let declared = type_term(walker, rest_type);
+    if let Some(name) = walker.field(list, Field::Name) {
+        let name = walker.builder.intern_node(name);
+        walker.builder.bind_local(name, Some(declared), None);
+    }
+    element
+}

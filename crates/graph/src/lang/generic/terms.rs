@@ -1,0 +1,268 @@
+//! C-like languages: terms of expressions and types.
+
+use tree_sitter::Node;
+
+use super::c::{
+    c_call_term, c_field_term, c_pointer_term, qualified_name_term, template_type_name,
+};
+use super::calls::{RECEIVER_FIELDS, bare_callee_term};
+use super::{Field, GenericWalk, GenericWalker, NodeKind, first_field};
+use crate::facts::{DefId, Term, TermId};
+use crate::facts_builder::UNKNOWN_TERM;
+use crate::lang::SourceLanguage;
+use crate::lang::syntax_walker::named_children;
+use crate::lang::term_shape::{
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, enclosing_object, expression_within, type_term,
+};
+
+pub(super) fn expression_shape(kind: NodeKind) -> TermShape<GenericWalk> {
+    match kind {
+        NodeKind::This | NodeKind::ThisWord | NodeKind::SelfNode => TermShape::Custom(this_term),
+        NodeKind::BaseWord | NodeKind::Super => TermShape::Custom(super_term),
+        NodeKind::RelativeScope => TermShape::Custom(relative_scope_term),
+        NodeKind::VariableName => TermShape::Custom(php_variable_term),
+        NodeKind::Identifier
+        | NodeKind::Constant
+        | NodeKind::Name
+        | NodeKind::TypeIdentifier
+        | NodeKind::NamespaceIdentifier => TermShape::Name,
+        NodeKind::InstanceVariable => TermShape::Custom(instance_variable_term),
+        NodeKind::MemberAccess | NodeKind::ConditionalAccess => TermShape::Custom(member_term),
+        NodeKind::FieldExpression => TermShape::Custom(c_field_term),
+        NodeKind::ScopeResolution | NodeKind::QualifiedName => TermShape::Custom(scoped_name_term),
+        NodeKind::QualifiedIdentifier => TermShape::Custom(qualified_expression_term),
+        NodeKind::TemplateFunction => TermShape::SameAs(TermOperand::Field(Field::Name)),
+        NodeKind::CallExpression => TermShape::Custom(c_call_term),
+        NodeKind::Invocation | NodeKind::FunctionCall => TermShape::Custom(call_term),
+        NodeKind::MemberCall | NodeKind::ScopedCall | NodeKind::Call => {
+            TermShape::Custom(method_call_term)
+        }
+        NodeKind::ObjectCreation | NodeKind::New => {
+            TermShape::InstanceOf(TermOperand::FieldOrFirst(Field::Type))
+        }
+        NodeKind::Parenthesized | NodeKind::Await => {
+            TermShape::SameAs(TermOperand::FieldOrFirst(Field::Argument))
+        }
+        NodeKind::PointerExpression => TermShape::Custom(c_pointer_term),
+        NodeKind::Cast => TermShape::OfType(TermOperand::Field(Field::Type)),
+        NodeKind::Subscript | NodeKind::ElementAccess | NodeKind::ElementReference => {
+            TermShape::Wrapped(Term::ElementOf, TermOperand::Child(0))
+        }
+        // A named argument has its name before the value.
+        NodeKind::Argument => TermShape::SameAs(TermOperand::LastChild),
+        _ => literal_shape(kind),
+    }
+}
+
+/// Literals, whose types are not defined in the project.
+fn literal_shape(kind: NodeKind) -> TermShape<GenericWalk> {
+    match kind {
+        NodeKind::PredefinedType => TermShape::OfType(TermOperand::Itself),
+        NodeKind::Typeof => TermShape::Literal("Type"),
+        NodeKind::BooleanLiteral => TermShape::Literal("bool"),
+        NodeKind::True | NodeKind::False => TermShape::Custom(boolean_term),
+        NodeKind::CharLiteral => TermShape::Literal("char"),
+        NodeKind::RealLiteral => TermShape::Literal("double"),
+        NodeKind::Text
+        | NodeKind::StringLiteral
+        | NodeKind::EncapsedString
+        | NodeKind::VerbatimString
+        | NodeKind::InterpolatedString => TermShape::Literal("string"),
+        NodeKind::NumberLiteral => TermShape::Custom(number_term),
+        NodeKind::IntegerLiteral | NodeKind::Integer => TermShape::Literal("int"),
+        _ => TermShape::Unknown,
+    }
+}
+
+fn this_term(walker: &mut GenericWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
+    own_object(walker, Term::This)
+}
+
+fn super_term(walker: &mut GenericWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
+    own_object(walker, Term::Super)
+}
+
+/// The object that a method runs on, also in a method that is defined outside its type.
+fn own_object(walker: &mut GenericWalker<'_, '_>, role: fn(DefId) -> Term) -> TermId {
+    match walker.state.outside_method {
+        Some((_, owner)) => walker.builder.terms.instance_of(owner),
+        None => enclosing_object(walker, role),
+    }
+}
+
+/// PHP's `self::`, `static::` and `parent::`
+fn relative_scope_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    let is_parent = walker.text(node) == "parent";
+    own_object(walker, if is_parent { Term::Super } else { Term::This })
+}
+
+fn php_variable_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    match walker.text(node) {
+        "$this" => own_object(walker, Term::This),
+        text => walker.builder.unbound_name(text.trim_start_matches('$')),
+    }
+}
+
+/// Ruby's `@name` is a field of the object.
+fn instance_variable_term(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    _depth: u32,
+) -> TermId {
+    let object = own_object(walker, Term::This);
+    walker.builder.terms.member_of(object, walker.text(node).trim_start_matches('@'))
+}
+
+fn member_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let object = first_field(walker, node, &[Field::Expression, Field::Argument, Field::Object]);
+    let name = first_field(walker, node, &[Field::Name, Field::Member]);
+    let (Some(object), Some(name)) = (object, name) else { return UNKNOWN_TERM };
+    let object = expression_within(walker, object, depth);
+    // A generic method has its name one level deeper.
+    let name = walker.field(name, Field::Name).unwrap_or(name);
+    walker.builder.terms.member_of(object, walker.text(name))
+}
+
+/// Ruby's `A::B`, C#'s `A.B`, PHP's `A\b`
+fn scoped_name_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let parts: Vec<Node<'_>> = named_children(node).collect();
+    let Some((last, before)) = parts.split_last() else { return UNKNOWN_TERM };
+    let name = walker.text(*last);
+    let is_php = walker.builder.lang == SourceLanguage::Php;
+    // `\f` is a function of the global namespace, which is PHP's own.
+    if is_php && walker.text(node).rfind('\\') == Some(0) {
+        return walker.builder.terms.literal_of(name);
+    }
+    match before.first() {
+        Some(scope) if !is_php => {
+            let scope = expression_within(walker, *scope, depth);
+            walker.builder.terms.member_of(scope, name)
+        }
+        _ => walker.builder.unbound_name(name),
+    }
+}
+
+fn qualified_expression_term(
+    walker: &mut GenericWalker<'_, '_>,
+    node: Node<'_>,
+    _depth: u32,
+) -> TermId {
+    qualified_name_term(walker, node)
+}
+
+pub(super) fn call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
+    let callee = match walker.kind(callee) {
+        NodeKind::Identifier | NodeKind::Name => {
+            let name = walker.text(callee);
+            bare_callee_term(walker, name)
+        }
+        _ => expression_within(walker, callee, depth),
+    };
+    walker.builder.terms.add(Term::Call(callee))
+}
+
+fn method_call_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let Some(name) = first_field(walker, node, &[Field::Name, Field::Method]) else {
+        return UNKNOWN_TERM;
+    };
+    let name = walker.text(name);
+    let callee = match first_field(walker, node, RECEIVER_FIELDS) {
+        Some(receiver) => {
+            let receiver = expression_within(walker, receiver, depth);
+            if name == "new" && walker.builder.lang == SourceLanguage::Ruby {
+                return walker.builder.terms.instance_of(receiver);
+            }
+            walker.builder.terms.member_of(receiver, name)
+        }
+        None => bare_callee_term(walker, name),
+    };
+    walker.builder.terms.add(Term::Call(callee))
+}
+
+/// `true` and `false`. Ruby has no common type for them, so they count as any built-in value.
+fn boolean_term(walker: &mut GenericWalker<'_, '_>, _node: Node<'_>, _depth: u32) -> TermId {
+    let is_ruby = walker.builder.lang == SourceLanguage::Ruby;
+    walker.builder.terms.literal_of(if is_ruby { "int" } else { "bool" })
+}
+
+fn number_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    let is_double = walker.text(node).contains('.');
+    walker.builder.terms.literal_of(if is_double { "double" } else { "int" })
+}
+
+pub(super) fn type_shape(kind: NodeKind) -> TermShape<GenericWalk> {
+    match kind {
+        NodeKind::PrimitiveType | NodeKind::SizedType | NodeKind::PredefinedType => {
+            TermShape::Custom(builtin_type_term)
+        }
+        NodeKind::TypeDescriptor | NodeKind::DependentType => {
+            TermShape::OfType(TermOperand::FieldOrFirst(Field::Type))
+        }
+        // `var` and `auto` ask the compiler to infer the type.
+        NodeKind::ImplicitType | NodeKind::PlaceholderType => TermShape::Unknown,
+        NodeKind::ArrayType => TermShape::Custom(array_type_term),
+        NodeKind::OptionalType | NodeKind::NullableType => TermShape::OfType(TermOperand::Child(0)),
+        _ => TermShape::Custom(named_type_term),
+    }
+}
+
+/// A built-in type. It matters only where overloads are selected by types.
+fn builtin_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    if walker.builder.lang.overloads_by_type() {
+        walker.builder.terms.literal_of(walker.text(node))
+    } else {
+        UNKNOWN_TERM
+    }
+}
+
+fn array_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    let element = walker.field(node, Field::Type).or_else(|| node.named_child(0));
+    let element = element.map_or(UNKNOWN_TERM, |it| type_term(walker, it));
+    walker.builder.terms.add(Term::ListOf(element))
+}
+
+fn named_type_term(walker: &mut GenericWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    match type_name(walker, node) {
+        UNKNOWN_TERM => UNKNOWN_TERM,
+        name => walker.builder.terms.instance_of(name),
+    }
+}
+
+/// The term of a type itself.
+pub(super) fn type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
+    match walker.kind(node) {
+        NodeKind::Identifier | NodeKind::TypeIdentifier | NodeKind::Name | NodeKind::Constant => {
+            walker.builder.unbound_name(walker.text(node))
+        }
+        NodeKind::NamedType => node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name(walker, it)),
+        NodeKind::StructSpecifier
+        | NodeKind::ClassSpecifier
+        | NodeKind::EnumSpecifier
+        | NodeKind::UnionSpecifier => {
+            let name = walker.field(node, Field::Name);
+            name.map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+        }
+        NodeKind::QualifiedIdentifier => qualified_name_term(walker, node),
+        NodeKind::TemplateType => template_type_name(walker, node),
+        // The namespace before the name is not followed.
+        NodeKind::QualifiedName | NodeKind::ScopeResolution => {
+            named_children(node).last().map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+        }
+        NodeKind::GenericName => generic_type_name(walker, node),
+        _ => UNKNOWN_TERM,
+    }
+}
+
+/// C#'s `List<T>`
+fn generic_type_name(walker: &mut GenericWalker<'_, '_>, node: Node<'_>) -> TermId {
+    let mut parts = named_children(node);
+    let Some(head) = parts.next() else { return UNKNOWN_TERM };
+    let head = type_name(walker, head);
+    let mut arguments = Vec::new();
+    for argument in parts.next().into_iter().flat_map(named_children).take(MAX_TYPE_ARGUMENTS) {
+        let argument = walker.field(argument, Field::Type).unwrap_or(argument);
+        arguments.push(type_term(walker, argument));
+    }
+    walker.builder.terms.generic_of(head, &arguments)
+}

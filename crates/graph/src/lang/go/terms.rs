@@ -1,0 +1,110 @@
+//! Go: terms of expressions and types.
+
+use tree_sitter::Node;
+
+use super::declarations::result_term;
+use super::{Field, GoWalk, GoWalker, NodeKind};
+use crate::facts::{Term, TermId};
+use crate::facts_builder::UNKNOWN_TERM;
+use crate::lang::term_shape::{
+    MAX_TYPE_ARGUMENTS, TermOperand, TermShape, expression_within, type_term,
+};
+
+pub(super) fn expression_shape(kind: NodeKind) -> TermShape<GoWalk> {
+    match kind {
+        NodeKind::Identifier => TermShape::Name,
+        NodeKind::Selector => TermShape::Member(Field::Operand, Field::Member),
+        NodeKind::Call => TermShape::Custom(call_term),
+        NodeKind::Composite | NodeKind::TypeAssertion => {
+            TermShape::OfType(TermOperand::Field(Field::Type))
+        }
+        NodeKind::Unary | NodeKind::Slice => TermShape::SameAs(TermOperand::Field(Field::Operand)),
+        NodeKind::Parenthesized => TermShape::SameAs(TermOperand::Child(0)),
+        NodeKind::Index => TermShape::Wrapped(Term::ElementOf, TermOperand::Field(Field::Operand)),
+        NodeKind::FuncLiteral => TermShape::Custom(function_term),
+        NodeKind::Text | NodeKind::RawText => TermShape::Literal("string"),
+        NodeKind::Int | NodeKind::Float | NodeKind::Rune => TermShape::Literal("int"),
+        NodeKind::True | NodeKind::False => TermShape::Literal("bool"),
+        _ => TermShape::Unknown,
+    }
+}
+
+fn call_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, depth: u32) -> TermId {
+    let Some(callee) = walker.field(node, Field::Function) else { return UNKNOWN_TERM };
+    if walker.kind(callee) == NodeKind::Identifier {
+        let first_argument = walker.field(node, Field::Arguments).and_then(|it| it.named_child(0));
+        match walker.text(callee) {
+            // `new(T)` and `make([]T)` take a type.
+            "new" | "make" => {
+                return first_argument.map_or(UNKNOWN_TERM, |it| type_term(walker, it));
+            }
+            "append" => {
+                return first_argument
+                    .map_or(UNKNOWN_TERM, |it| expression_within(walker, it, depth));
+            }
+            _ => {}
+        }
+    }
+    let callee = expression_within(walker, callee, depth);
+    walker.builder.terms.add(Term::Call(callee))
+}
+
+/// A function literal, or a function type.
+fn function_term(walker: &mut GoWalker<'_, '_>, node: Node<'_>, _depth: u32) -> TermId {
+    let result = walker.field(node, Field::Result);
+    let result = result.map_or(UNKNOWN_TERM, |it| result_term(walker, it));
+    walker.builder.terms.add(Term::Function(result))
+}
+
+pub(super) fn type_shape(kind: NodeKind) -> TermShape<GoWalk> {
+    match kind {
+        NodeKind::TypeIdentifier
+        | NodeKind::Identifier
+        | NodeKind::Qualified
+        | NodeKind::GenericType => TermShape::InstanceOf(TermOperand::Itself),
+        // Members are reached through a pointer as through the value.
+        NodeKind::Pointer | NodeKind::ParenthesizedType => TermShape::SameAs(TermOperand::Child(0)),
+        NodeKind::SliceType | NodeKind::ArrayType => {
+            TermShape::Wrapped(Term::ListOf, TermOperand::Field(Field::Element))
+        }
+        NodeKind::ChannelType | NodeKind::MapType => {
+            TermShape::Wrapped(Term::ListOf, TermOperand::Field(Field::Value))
+        }
+        NodeKind::FunctionType => TermShape::Custom(function_term),
+        _ => TermShape::Unknown,
+    }
+}
+
+/// The term of a type itself.
+pub(super) fn type_name(walker: &mut GoWalker<'_, '_>, node: Node<'_>) -> TermId {
+    match walker.kind(node) {
+        NodeKind::TypeIdentifier | NodeKind::Identifier => {
+            walker.builder.unbound_name(walker.text(node))
+        }
+        NodeKind::Qualified => {
+            let package = walker.field(node, Field::Package);
+            let (Some(package), Some(name)) = (package, walker.field(node, Field::Name)) else {
+                return UNKNOWN_TERM;
+            };
+            let package = walker.builder.unbound_name(walker.text(package));
+            walker.builder.terms.member_of(package, walker.text(name))
+        }
+        NodeKind::Pointer | NodeKind::ParenthesizedType | NodeKind::TypeElem => {
+            node.named_child(0).map_or(UNKNOWN_TERM, |it| type_name(walker, it))
+        }
+        NodeKind::GenericType => {
+            let Some(head) = walker.field(node, Field::Type) else { return UNKNOWN_TERM };
+            let head = type_name(walker, head);
+            let mut arguments = Vec::new();
+            for argument in
+                walker.field_children(node, Field::TypeArguments).take(MAX_TYPE_ARGUMENTS)
+            {
+                // Each argument is wrapped in a `type_elem`.
+                let argument = argument.named_child(0).unwrap_or(argument);
+                arguments.push(type_term(walker, argument));
+            }
+            walker.builder.terms.generic_of(head, &arguments)
+        }
+        _ => UNKNOWN_TERM,
+    }
+}

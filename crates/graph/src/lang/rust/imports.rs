@@ -1,0 +1,156 @@
+//! Rust: `use` declarations, flattened to one import per name.
+
+use tree_sitter::Node;
+
+use super::{Field, NodeKind, RustWalker, is_public};
+use crate::facts::ImportKind;
+use crate::lang::syntax_walker::named_children;
+
+/// Nesting depth to which the braces of a `use` are read.
+const MAX_USE_DEPTH: u32 = 16;
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum ImportVisibility {
+    /// `pub use`, also restricted.
+    Public,
+    Private,
+}
+
+impl ImportVisibility {
+    pub(super) fn of_item(walker: &RustWalker<'_, '_>, item: Node<'_>) -> Self {
+        if is_public(walker, item) { Self::Public } else { Self::Private }
+    }
+}
+
+/// Adds the import of `path`, a module and an item in it, and binds its local name.
+pub(super) fn add_import(
+    walker: &mut RustWalker<'_, '_>,
+    kind: ImportKind,
+    path: (&str, &str),
+    local: &str,
+    visibility: ImportVisibility,
+    node: Node<'_>,
+) {
+    let parent_module = walker.builder.enclosing_def();
+    let import = walker.builder.add_import(kind, path.0, path.1, Some(local), node);
+    let entry = &mut walker.builder.imports[import.index()];
+    entry.parent_module = parent_module;
+    entry.is_public = visibility == ImportVisibility::Public;
+    if kind != ImportKind::Star {
+        walker.builder.bind_import(import);
+    }
+}
+
+pub(super) fn visit_use(walker: &mut RustWalker<'_, '_>, node: Node<'_>) {
+    walker.state.is_test_item = false;
+    let visibility = ImportVisibility::of_item(walker, node);
+    if let Some(tree) = walker.field(node, Field::Argument) {
+        visit_use_tree(walker, &mut Vec::new(), tree, visibility, MAX_USE_DEPTH);
+    }
+}
+
+/// Adds the imports of a use tree; `prefix` is the path before it and is left unchanged.
+fn visit_use_tree<'s>(
+    walker: &mut RustWalker<'_, 's>,
+    prefix: &mut Vec<&'s str>,
+    tree: Node<'_>,
+    visibility: ImportVisibility,
+    depth: u32,
+) {
+    let Some(depth) = depth.checked_sub(1) else { return };
+    let prefix_len = prefix.len();
+    match walker.kind(tree) {
+        NodeKind::UseList => {
+            named_children(tree)
+                .for_each(|it| visit_use_tree(walker, prefix, it, visibility, depth));
+        }
+        NodeKind::ScopedUseList => {
+            if let Some(path) = walker.field(tree, Field::Path) {
+                push_segments(walker, prefix, path);
+            }
+            if let Some(list) = walker.field(tree, Field::List) {
+                visit_use_tree(walker, prefix, list, visibility, depth);
+            }
+        }
+        NodeKind::UseWildcard => {
+            if let Some(path) = tree.named_child(0) {
+                push_segments(walker, prefix, path);
+            }
+            let module = module_path(walker, prefix);
+            add_import(walker, ImportKind::Star, (&module, "*"), "*", visibility, tree);
+        }
+        NodeKind::UseAs => {
+            let alias = walker.field(tree, Field::Alias).map(|it| walker.text(it));
+            // `use a::b::{self as c}` imports `b` as `c`.
+            let is_self = |it: &Node<'_>| prefix_len > 0 && walker.kind(*it) == NodeKind::SelfWord;
+            if let Some(path) = walker.field(tree, Field::Path).filter(|it| !is_self(it)) {
+                push_segments(walker, prefix, path);
+            }
+            add_path_import(walker, prefix, alias, visibility, tree);
+        }
+        // `use a::b::{self}` imports `b`.
+        NodeKind::SelfWord if prefix_len > 0 => {
+            add_path_import(walker, prefix, None, visibility, tree);
+        }
+        _ => {
+            push_segments(walker, prefix, tree);
+            add_path_import(walker, prefix, None, visibility, tree);
+        }
+    }
+    prefix.truncate(prefix_len);
+}
+
+/// Adds the import of the last segment of a path.
+fn add_path_import(
+    walker: &mut RustWalker<'_, '_>,
+    path: &[&str],
+    alias: Option<&str>,
+    visibility: ImportVisibility,
+    node: Node<'_>,
+) {
+    let Some((item, module)) = path.split_last() else { return };
+    let local = alias.unwrap_or(item);
+    // `use Trait as _` binds no name.
+    if local == "_" {
+        return;
+    }
+    if module.is_empty() {
+        // A single segment names a crate, or a module beside this one.
+        return add_import(walker, ImportKind::Module, (item, item), local, visibility, node);
+    }
+    let module = module_path(walker, module);
+    add_import(walker, ImportKind::Named, (&module, item), local, visibility, node);
+}
+
+fn push_segments<'s>(walker: &RustWalker<'_, 's>, segments: &mut Vec<&'s str>, path: Node<'_>) {
+    if walker.kind(path) != NodeKind::Scoped {
+        return segments.push(walker.text(path));
+    }
+    if let Some(parent) = walker.field(path, Field::Path) {
+        push_segments(walker, segments, parent);
+    }
+    if let Some(name) = walker.field(path, Field::Name) {
+        segments.push(walker.text(name));
+    }
+}
+
+/// The path of a module as seen from the file's own module, whatever inline module it is written
+/// in.
+fn module_path(walker: &RustWalker<'_, '_>, path: &[&str]) -> String {
+    let n_supers = path.iter().take_while(|it| **it == "super").count();
+    let is_relative = n_supers > 0 || path.first() == Some(&"self");
+    if walker.state.inline_modules.is_empty() || !is_relative {
+        return path.join("::");
+    }
+    // Each `super` leaves one inline module; further ones leave the file.
+    let n_left = n_supers.min(walker.state.inline_modules.len());
+    let modules = walker.builder.enclosing_module_names();
+    let remaining = &modules[..modules.len() - n_left.min(modules.len())];
+    let rest = if n_supers > 0 { &path[n_left..] } else { &path[1..] };
+    let leaves_file = rest.first() == Some(&"super");
+    let own = if leaves_file { None } else { Some("self") };
+    let remaining = remaining.iter().map(String::as_str);
+    let segments: Vec<&str> =
+        own.into_iter().chain(remaining).chain(rest.iter().copied()).collect();
+    segments.join("::")
+}

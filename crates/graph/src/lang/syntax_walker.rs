@@ -1,0 +1,289 @@
+//! The walk over a syntax tree that all languages share: cursor movement, nesting limit, builder.
+
+use tree_sitter::{Node, TreeCursor};
+
+use super::grammar::{Grammar, GrammarNames};
+use super::term_shape::{TermShape, expression_term};
+use crate::facts::{RefKind, TermId};
+use crate::facts_builder::{ANY_ARG_COUNT, FactsBuilder, ScopeKind, to_index};
+
+/// Nesting depth from which on syntax is not read. Walks recurse, so the stack is the limit.
+const MAX_TREE_DEPTH: u32 = 400;
+
+/// The walk of one language, or of several with similar grammars.
+///
+/// All calls are resolved statically: a walk visits every node of every file.
+pub(crate) trait LanguageWalk: Sized + 'static {
+    type NodeKind: GrammarNames;
+    type Field: GrammarNames;
+    /// Memory of the walk between nodes, beyond that of every walk.
+    type State<'s>: Default;
+
+    /// Records the facts of the node at the cursor and visits its children.
+    fn visit_node(walker: &mut SyntaxWalker<'_, '_, Self>, cursor: &mut TreeCursor<'_>);
+
+    /// Called once after the whole tree was visited.
+    fn finish_walk(_walker: &mut SyntaxWalker<'_, '_, Self>) {}
+
+    /// The term of an expression, by the kind of its node.
+    fn expression_shape(kind: Self::NodeKind) -> TermShape<Self>;
+
+    /// The term of a value of a type, by the kind of the type's node.
+    fn type_shape(kind: Self::NodeKind) -> TermShape<Self>;
+
+    /// The term of a type itself, rather than of a value of it.
+    fn type_name(walker: &mut SyntaxWalker<'_, '_, Self>, node: Node<'_>) -> TermId;
+
+    /// The term of a value of a type. Every language bounds how far it looks into nested types.
+    fn type_term(walker: &mut SyntaxWalker<'_, '_, Self>, node: Node<'_>) -> TermId;
+}
+
+/// Position-independent state of a walk. `'s` is the lifetime of the source text.
+pub(crate) struct SyntaxWalker<'a, 's, L: LanguageWalk> {
+    pub(crate) grammar: &'static Grammar<L::NodeKind, L::Field>,
+    pub(crate) builder: &'a mut FactsBuilder<'s>,
+    pub(crate) state: L::State<'s>,
+    /// Id of a name node that was recorded ahead of the walk, so that it is not recorded again.
+    handled_node: Option<usize>,
+    depth: u32,
+}
+
+/// Parses `source` and walks over all of it.
+pub(crate) fn walk_source<L: LanguageWalk>(
+    builder: &mut FactsBuilder<'_>,
+    grammar: &'static Grammar<L::NodeKind, L::Field>,
+    source: &[u8],
+) {
+    grammar.parse(source, |tree| {
+        let state = L::State::default();
+        let mut walker =
+            SyntaxWalker::<'_, '_, L> { grammar, builder, state, handled_node: None, depth: 0 };
+        L::visit_node(&mut walker, &mut tree.walk());
+        L::finish_walk(&mut walker);
+    });
+}
+
+impl<'s, L: LanguageWalk> SyntaxWalker<'_, 's, L> {
+    // Nodes.
+
+    pub(crate) fn kind(&self, node: Node<'_>) -> L::NodeKind {
+        self.grammar.kind(node)
+    }
+
+    pub(crate) fn field<'t>(&self, node: Node<'t>, field: L::Field) -> Option<Node<'t>> {
+        self.grammar.field(node, field)
+    }
+
+    pub(crate) fn text(&self, node: Node<'_>) -> &'s str {
+        self.builder.text(node)
+    }
+
+    /// The named children of a node that have a kind.
+    pub(crate) fn children_of_kind<'t>(
+        &self,
+        node: Node<'t>,
+        kind: L::NodeKind,
+    ) -> impl Iterator<Item = Node<'t>> + use<'t, L> {
+        let grammar = self.grammar;
+        named_children(node).filter(move |it| grammar.kind(*it) == kind)
+    }
+
+    pub(crate) fn child_of_kind<'t>(&self, node: Node<'t>, kind: L::NodeKind) -> Option<Node<'t>> {
+        self.children_of_kind(node, kind).next()
+    }
+
+    /// The named children of the node in a field.
+    pub(crate) fn field_children<'t>(
+        &self,
+        node: Node<'t>,
+        field: L::Field,
+    ) -> impl Iterator<Item = Node<'t>> + use<'t, L> {
+        self.field(node, field).into_iter().flat_map(named_children)
+    }
+
+    /// Counts the arguments in a list; [`ANY_ARG_COUNT`] if one of them is spread.
+    pub(crate) fn count_arguments(
+        &self,
+        arguments: Option<Node<'_>>,
+        is_comment: impl Fn(L::NodeKind) -> bool,
+        is_spread: impl Fn(L::NodeKind) -> bool,
+    ) -> u8 {
+        let mut n_args = 0_u8;
+        for argument in arguments.into_iter().flat_map(named_children) {
+            let kind = self.kind(argument);
+            if is_spread(kind) {
+                return ANY_ARG_COUNT;
+            }
+            n_args = n_args.saturating_add(u8::from(!is_comment(kind)));
+        }
+        n_args
+    }
+
+    // Names recorded ahead of the walk.
+
+    pub(crate) fn mark_handled(&mut self, node: Node<'_>) {
+        self.handled_node = Some(node.id());
+    }
+
+    pub(crate) fn is_handled(&self, node: Node<'_>) -> bool {
+        self.handled_node == Some(node.id())
+    }
+
+    /// Runs `work` with the handled node put aside, for a tree whose node ids may collide.
+    pub(crate) fn without_handled_node<T>(&mut self, work: impl FnOnce(&mut Self) -> T) -> T {
+        let handled_node = self.handled_node.take();
+        let result = work(self);
+        self.handled_node = handled_node;
+        result
+    }
+
+    /// Records a bare name as a reference, unless that was done ahead of the walk.
+    pub(crate) fn add_name_reference(&mut self, node: Node<'_>, kind: RefKind) {
+        if !self.is_handled(node) {
+            let term = self.builder.unbound_name(self.builder.text(node));
+            self.builder.add_reference(kind, term, node, 0);
+        }
+    }
+
+    // Movement.
+
+    /// Visits all children of the node at the cursor.
+    pub(crate) fn visit_children(&mut self, cursor: &mut TreeCursor<'_>) {
+        // Counted ahead: asking the cursor for a sibling after the last one climbs the tree first.
+        let n_children = cursor.node().child_count();
+        if n_children == 0 || !self.descend(cursor) {
+            return;
+        }
+        L::visit_node(self, cursor);
+        for _ in 1..n_children {
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+            L::visit_node(self, cursor);
+        }
+        self.ascend(cursor);
+    }
+
+    /// Visits all children inside a scope of their own.
+    pub(crate) fn visit_block(&mut self, cursor: &mut TreeCursor<'_>) {
+        self.builder.scopes.enter(ScopeKind::Block);
+        self.visit_children(cursor);
+        self.builder.scopes.leave();
+    }
+
+    /// Visits all children inside a scope of their own, in which `bind` binds names first.
+    pub(crate) fn visit_block_with(
+        &mut self,
+        cursor: &mut TreeCursor<'_>,
+        bind: impl FnOnce(&mut Self),
+    ) {
+        self.builder.scopes.enter(ScopeKind::Block);
+        bind(self);
+        self.visit_children(cursor);
+        self.builder.scopes.leave();
+    }
+
+    /// Visits a `return` statement and records its value, which is the first child.
+    pub(crate) fn visit_return(&mut self, cursor: &mut TreeCursor<'_>) {
+        if let Some(value) = cursor.node().named_child(0) {
+            let term = expression_term(self, value);
+            self.builder.add_return(term);
+        }
+        self.visit_children(cursor);
+    }
+
+    pub(crate) fn visit_first_child(&mut self, cursor: &mut TreeCursor<'_>) {
+        if self.descend(cursor) {
+            L::visit_node(self, cursor);
+            self.ascend(cursor);
+        }
+    }
+
+    pub(crate) fn visit_last_child(&mut self, cursor: &mut TreeCursor<'_>) {
+        if self.descend(cursor) {
+            while cursor.goto_next_sibling() {}
+            L::visit_node(self, cursor);
+            self.ascend(cursor);
+        }
+    }
+
+    /// Runs `visit` at every child of the node at the cursor.
+    pub(crate) fn for_each_child(
+        &mut self,
+        cursor: &mut TreeCursor<'_>,
+        mut visit: impl FnMut(&mut Self, &mut TreeCursor<'_>),
+    ) {
+        if !self.descend(cursor) {
+            return;
+        }
+        loop {
+            visit(self, cursor);
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+        self.ascend(cursor);
+    }
+
+    /// Moves to the first child, unless there is none or the tree is too deep. A caller that gets
+    /// `true` moves back with [`Self::ascend`].
+    pub(crate) fn descend(&mut self, cursor: &mut TreeCursor<'_>) -> bool {
+        if self.depth >= MAX_TREE_DEPTH {
+            self.builder.n_too_deep += 1;
+            return false;
+        }
+        let has_child = cursor.goto_first_child();
+        self.depth += u32::from(has_child);
+        has_child
+    }
+
+    pub(crate) fn ascend(&mut self, cursor: &mut TreeCursor<'_>) {
+        cursor.goto_parent();
+        self.depth -= 1;
+    }
+}
+
+/// Up to this many children are fetched by index. Each fetch starts at the first child again, but
+/// no buffer is needed.
+const MAX_INDEXED_CHILDREN: u32 = 6;
+
+/// The named children of a node. Many are collected at once, because asking a node for its next
+/// sibling starts at the root.
+pub(crate) fn named_children(node: Node<'_>) -> impl Iterator<Item = Node<'_>> {
+    let n_children = to_index(node.named_child_count());
+    // An empty `Vec` does not allocate, so nodes with few children cost no allocation.
+    let (n_indexed, collected) = if n_children <= MAX_INDEXED_CHILDREN {
+        (n_children, Vec::new())
+    } else {
+        (0, collect_named_children(node))
+    };
+    (0..n_indexed).filter_map(move |it| node.named_child(it)).chain(collected)
+}
+
+fn collect_named_children(node: Node<'_>) -> Vec<Node<'_>> {
+    let mut children = Vec::with_capacity(node.named_child_count());
+    let mut cursor = node.walk();
+    if cursor.goto_first_child() {
+        loop {
+            if cursor.node().is_named() {
+                children.push(cursor.node());
+            }
+            if !cursor.goto_next_sibling() {
+                break;
+            }
+        }
+    }
+    children
+}
+
+/// The content of a string literal without its prefix and quotes.
+pub(crate) fn strip_quotes(literal: &str) -> &str {
+    let quoted = literal.trim_start_matches(['b', 'r', 'f', 'u', 'R', 'F', '@', '$']);
+    for quote in ["\"\"\"", "'''", "\"", "'", "`"] {
+        // Longer quotes come first: `"""` also begins with `"`.
+        if let Some(text) = quoted.strip_prefix(quote).and_then(|it| it.strip_suffix(quote)) {
+            return text;
+        }
+    }
+    literal
+}

@@ -1,0 +1,213 @@
+//! Terms of expressions and types: one evaluator for all languages, driven by a table per language.
+//!
+//! A language maps each node kind to a [`TermShape`]. Constructs that most languages share (member
+//! access, indexing, literals) are shapes of their own; the rest is a function of the language.
+
+use tree_sitter::Node;
+
+use super::syntax_walker::{LanguageWalk, SyntaxWalker, named_children};
+use crate::facts::{DefId, Term, TermId};
+use crate::facts_builder::UNKNOWN_TERM;
+
+/// Nesting depth to which an expression is read in order to find out what it is.
+pub(crate) const MAX_TERM_DEPTH: u32 = 24;
+
+/// Maximum number of type arguments stored for a generic type.
+pub(crate) const MAX_TYPE_ARGUMENTS: usize = 4;
+
+/// Maximum number of items of a tuple that become members of a record.
+const MAX_TUPLE_ITEMS: usize = 8;
+
+/// Recipe for the term of a node.
+pub(crate) enum TermShape<L: LanguageWalk> {
+    Unknown,
+    /// A value of the named built-in type.
+    Literal(&'static str),
+    /// A value of the built-in type that the node's text names.
+    LiteralOfText,
+    /// A bare name.
+    Name,
+    /// The object of the enclosing type.
+    This,
+    /// The object of the enclosing type, seen as its base type.
+    Super,
+    /// A member, given by the fields of the object and of the name.
+    Member(L::Field, L::Field),
+    /// The same value as the operand: parentheses, references.
+    SameAs(TermOperand<L>),
+    /// The operand inside a constructor of [`Term`]: `Wrapped(Term::ListOf, …)`. A missing operand
+    /// counts as unknown: an empty list is a list all the same.
+    Wrapped(fn(TermId) -> Term, TermOperand<L>),
+    AnyOf(TermOperand<L>, TermOperand<L>),
+    /// A record with the children as members, named by their positions.
+    Tuple,
+    /// An object of the type that the operand names.
+    InstanceOf(TermOperand<L>),
+    /// A value of the type that the operand denotes: a cast.
+    OfType(TermOperand<L>),
+    /// The type that the node names.
+    TypeName,
+    /// Anything else. The number is the remaining depth for nested terms.
+    Custom(fn(&mut SyntaxWalker<'_, '_, L>, Node<'_>, u32) -> TermId),
+}
+
+/// A node that a term is made of, relative to the term's own node.
+pub(crate) enum TermOperand<L: LanguageWalk> {
+    Itself,
+    Field(L::Field),
+    /// The named child at a position.
+    Child(u32),
+    /// The node in a field, or else the first named child.
+    FieldOrFirst(L::Field),
+    LastChild,
+}
+
+impl<L: LanguageWalk> TermOperand<L> {
+    fn find<'t>(self, walker: &SyntaxWalker<'_, '_, L>, node: Node<'t>) -> Option<Node<'t>> {
+        match self {
+            Self::Itself => Some(node),
+            Self::Field(field) => walker.field(node, field),
+            Self::Child(position) => node.named_child(position),
+            Self::FieldOrFirst(field) => walker.field(node, field).or_else(|| node.named_child(0)),
+            Self::LastChild => named_children(node).last(),
+        }
+    }
+}
+
+/// The term of an expression.
+pub(crate) fn expression_term<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+) -> TermId {
+    expression_within(walker, node, MAX_TERM_DEPTH)
+}
+
+/// The term of an expression that is at most `depth` levels deep; unknown below.
+pub(crate) fn expression_within<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
+    let shape = L::expression_shape(walker.kind(node));
+    evaluate_shape(walker, node, shape, depth, expression_within::<L>)
+}
+
+/// The term of the expression in a field.
+pub(crate) fn field_expression<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+    field: L::Field,
+) -> Option<TermId> {
+    walker.field(node, field).map(|it| expression_term(walker, it))
+}
+
+/// The term of a value of a type.
+pub(crate) fn type_term<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+) -> TermId {
+    L::type_term(walker, node)
+}
+
+/// The term of a value of the type in a field.
+pub(crate) fn field_type<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+    field: L::Field,
+) -> Option<TermId> {
+    walker.field(node, field).map(|it| type_term(walker, it))
+}
+
+/// The term of a value of a type that is at most `depth` levels deep; unknown below.
+pub(crate) fn type_within<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+    depth: u32,
+) -> TermId {
+    let Some(depth) = depth.checked_sub(1) else { return UNKNOWN_TERM };
+    let shape = L::type_shape(walker.kind(node));
+    evaluate_shape(walker, node, shape, depth, type_within::<L>)
+}
+
+/// Evaluates a shape; `nested` gives the terms of its operands.
+fn evaluate_shape<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+    shape: TermShape<L>,
+    depth: u32,
+    nested: impl Fn(&mut SyntaxWalker<'_, '_, L>, Node<'_>, u32) -> TermId,
+) -> TermId {
+    match shape {
+        TermShape::Unknown => UNKNOWN_TERM,
+        TermShape::Literal(type_name) => walker.builder.terms.literal_of(type_name),
+        TermShape::LiteralOfText => walker.builder.terms.literal_of(walker.text(node)),
+        TermShape::Name => walker.builder.unbound_name(walker.text(node)),
+        TermShape::This => enclosing_object(walker, Term::This),
+        TermShape::Super => enclosing_object(walker, Term::Super),
+        TermShape::Member(object, name) => {
+            let (Some(object), Some(name)) = (walker.field(node, object), walker.field(node, name))
+            else {
+                return UNKNOWN_TERM;
+            };
+            // The object may be any expression; the member's name is taken as it is written.
+            let object = nested(walker, object, depth);
+            walker.builder.terms.member_of(object, walker.text(name))
+        }
+        TermShape::SameAs(operand) => {
+            let operand = operand.find(walker, node);
+            operand.map_or(UNKNOWN_TERM, |it| nested(walker, it, depth))
+        }
+        TermShape::Wrapped(wrap, operand) => {
+            let operand = operand.find(walker, node);
+            let inner = operand.map_or(UNKNOWN_TERM, |it| nested(walker, it, depth));
+            walker.builder.terms.add(wrap(inner))
+        }
+        TermShape::AnyOf(first, second) => {
+            let sides = [first.find(walker, node), second.find(walker, node)];
+            // An unknown side is left out by `any_of`, and so is a missing one.
+            let sides = sides.map(|it| it.map_or(UNKNOWN_TERM, |it| nested(walker, it, depth)));
+            walker.builder.terms.any_of(&sides)
+        }
+        TermShape::Tuple => tuple_term(walker, node, depth, nested),
+        TermShape::InstanceOf(operand) => match operand.find(walker, node) {
+            Some(operand) => {
+                let type_name = L::type_name(walker, operand);
+                walker.builder.terms.instance_of(type_name)
+            }
+            None => UNKNOWN_TERM,
+        },
+        TermShape::OfType(operand) => {
+            let operand = operand.find(walker, node);
+            operand.map_or(UNKNOWN_TERM, |it| L::type_term(walker, it))
+        }
+        TermShape::TypeName => L::type_name(walker, node),
+        TermShape::Custom(term) => term(walker, node, depth),
+    }
+}
+
+/// The children of a node as a record, named by their positions.
+fn tuple_term<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    node: Node<'_>,
+    depth: u32,
+    nested: impl Fn(&mut SyntaxWalker<'_, '_, L>, Node<'_>, u32) -> TermId,
+) -> TermId {
+    let mut members = Vec::new();
+    for (i, item) in named_children(node).take(MAX_TUPLE_ITEMS).enumerate() {
+        let name = walker.builder.intern(&i.to_string());
+        members.push((name, nested(walker, item, depth)));
+    }
+    walker.builder.terms.record_of(&members)
+}
+
+/// The object of the enclosing type as `Term::This` or `Term::Super`; unknown outside types.
+pub(crate) fn enclosing_object<L: LanguageWalk>(
+    walker: &mut SyntaxWalker<'_, '_, L>,
+    role: fn(DefId) -> Term,
+) -> TermId {
+    match walker.builder.enclosing_type() {
+        Some(class) => walker.builder.terms.add(role(class)),
+        None => UNKNOWN_TERM,
+    }
+}

@@ -1,0 +1,297 @@
+//! The graph in the form that queries read: nodes numbered from 0, edges of both directions in two
+//! flat arrays.
+//!
+//! It is built in one pass from outlines and edges alone and never changes. After an update of the
+//! symbol graph a new one is built, which takes milliseconds.
+
+mod find_target;
+mod traversal;
+
+use std::collections::HashSet;
+
+use crate::facts::{DefFlags, DefId, DefKind, FileFacts};
+use crate::facts_builder::to_index;
+use crate::ids::{FileId, NodeId};
+use crate::resolve::{EdgeKind, FileEdges, ResolutionKind};
+
+pub use find_target::{TargetLookup, find_target};
+pub(crate) use traversal::edge_weight;
+pub use traversal::{
+    NeighbourFile, PathStep, ReachedNode, find_dependencies, find_impact, find_neighbours,
+    shortest_path,
+};
+
+/// An edge as stored at one of its ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HalfEdge {
+    /// The node at the other end.
+    pub node: NodeId,
+    pub kind: EdgeKind,
+    pub resolution: ResolutionKind,
+    /// The line of the first reference, in the file that the edge leaves.
+    pub line: u32,
+}
+
+/// Adjacency in compressed sparse row form: the edges of all nodes, grouped by node.
+#[derive(Debug, Default)]
+struct AdjacencyArray {
+    /// The start of each node's edges, followed by the total number of edges.
+    offsets: Vec<u32>,
+    edges: Vec<HalfEdge>,
+}
+
+impl AdjacencyArray {
+    /// A counting sort by the first node. It is stable: edges of one node keep their order.
+    fn new(n_nodes: usize, edges: &[(NodeId, HalfEdge)]) -> Self {
+        let mut offsets = vec![0_u32; n_nodes + 1];
+        edges.iter().for_each(|it| offsets[it.0.index() + 1] += 1);
+        // Counts become offsets.
+        for i in 0..n_nodes {
+            offsets[i + 1] += offsets[i];
+        }
+        let empty = HalfEdge {
+            node: NodeId(0),
+            kind: EdgeKind::Calls,
+            resolution: ResolutionKind::Scope,
+            line: 0,
+        };
+        let (mut sorted, mut next) = (vec![empty; edges.len()], offsets.clone());
+        for (from, edge) in edges {
+            let position = &mut next[from.index()];
+            sorted[*position as usize] = *edge;
+            *position += 1;
+        }
+        Self { offsets, edges: sorted }
+    }
+
+    fn edges_of(&self, node: NodeId) -> &[HalfEdge] {
+        let at = node.index();
+        &self.edges[self.offsets[at] as usize..self.offsets[at + 1] as usize]
+    }
+}
+
+/// One file with its nodes: its own and, directly after it, those of its definitions in order.
+#[derive(Debug)]
+struct FileNodes {
+    path: Box<str>,
+    outline: FileFacts,
+    file_node: NodeId,
+}
+
+impl FileNodes {
+    const fn node_of(&self, def: DefId) -> NodeId {
+        NodeId(self.file_node.0 + 1 + def.0)
+    }
+
+    /// The definition of a node; `None` for that of the file.
+    fn def_of(&self, node: NodeId) -> Option<DefId> {
+        node.0.checked_sub(self.file_node.0 + 1).map(DefId)
+    }
+
+    /// The nodes of the file and all its definitions.
+    fn nodes(&self) -> impl Iterator<Item = NodeId> + use<> {
+        let first = self.file_node.0;
+        (first..=first + to_index(self.outline.defs.len())).map(NodeId)
+    }
+}
+
+/// All symbols and edges of a project.
+#[derive(Debug, Default)]
+pub struct QueryGraph {
+    /// In path order, which is also node order.
+    files: Vec<FileNodes>,
+    n_nodes: usize,
+    outgoing: AdjacencyArray,
+    incoming: AdjacencyArray,
+    pub n_external: u64,
+    pub n_unresolved: u64,
+}
+
+/// A description of a file or a definition.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SymbolInfo {
+    pub node: NodeId,
+    pub path: String,
+    /// The qualified name: `Server.run`; empty for a file.
+    pub name: String,
+    /// `None` for a file.
+    pub kind: Option<DefKind>,
+    /// First and last line, counted from 1.
+    pub lines: (u32, u32),
+    pub is_test: bool,
+    pub is_exported: bool,
+    /// The hash that a memory is anchored to; see `Definition::structural_hash`.
+    pub structural_hash: u64,
+}
+
+impl QueryGraph {
+    /// Builds the graph. Edges to files that are not among `files` are left out.
+    pub fn new(mut files: Vec<(FileId, String, FileFacts, FileEdges)>) -> Self {
+        // Ids depend on the history of updates; node numbers must not, as ties break on them.
+        files.sort_unstable_by(|a, b| a.1.cmp(&b.1));
+        let n_ids = files.iter().map(|it| it.0.index() + 1).max().unwrap_or(0);
+        let mut file_nodes: Vec<Option<NodeId>> = vec![None; n_ids];
+        let mut graph = Self::default();
+        let mut all_edges = Vec::with_capacity(files.len());
+        for (id, path, outline, edges) in files {
+            let file_node = NodeId::from_index(graph.n_nodes);
+            file_nodes[id.index()] = Some(file_node);
+            graph.n_nodes += outline.defs.len() + 1;
+            graph.files.push(FileNodes { path: path.into(), outline, file_node });
+            all_edges.push(edges);
+        }
+        let mut edges = Vec::with_capacity(all_edges.iter().map(|it| it.edges.len()).sum());
+        for (file, file_edges) in graph.files.iter().zip(&all_edges) {
+            graph.n_external += u64::from(file_edges.n_external);
+            graph.n_unresolved += u64::from(file_edges.n_unresolved);
+            for edge in &file_edges.edges {
+                let Some(to_file) = file_nodes.get(edge.to_file.index()).copied().flatten() else {
+                    continue;
+                };
+                let from = edge.from.map_or(file.file_node, |it| file.node_of(it));
+                let node = edge.to.map_or(to_file, |it| NodeId(to_file.0 + 1 + it.0));
+                // Outlines and edges are stored separately, so an edge may be older than its
+                // target.
+                if node.index() < graph.n_nodes {
+                    let (kind, resolution, line) = (edge.kind, edge.resolution, edge.line);
+                    edges.push((from, HalfEdge { node, kind, resolution, line }));
+                }
+            }
+        }
+        graph.outgoing = AdjacencyArray::new(graph.n_nodes, &edges);
+        // The same edges seen from their other end.
+        for (from, edge) in &mut edges {
+            std::mem::swap(from, &mut edge.node);
+        }
+        graph.incoming = AdjacencyArray::new(graph.n_nodes, &edges);
+        graph
+    }
+
+    pub fn n_files(&self) -> usize {
+        self.files.len()
+    }
+
+    pub fn n_nodes(&self) -> usize {
+        self.n_nodes
+    }
+
+    pub fn n_edges(&self) -> usize {
+        self.outgoing.edges.len()
+    }
+
+    /// The edges from a node to what it refers to.
+    pub fn outgoing(&self, node: NodeId) -> &[HalfEdge] {
+        self.outgoing.edges_of(node)
+    }
+
+    /// The edges to a node from what refers to it.
+    pub fn incoming(&self, node: NodeId) -> &[HalfEdge] {
+        self.incoming.edges_of(node)
+    }
+
+    /// The position in `files` of the file that a node belongs to.
+    fn file_position(&self, node: NodeId) -> usize {
+        self.files.partition_point(|it| it.file_node <= node) - 1
+    }
+
+    fn file_of(&self, node: NodeId) -> &FileNodes {
+        &self.files[self.file_position(node)]
+    }
+
+    /// The position in `files` of a path.
+    fn position_of_path(&self, path: &str) -> Option<usize> {
+        self.files.binary_search_by(|it| (*it.path).cmp(path)).ok()
+    }
+
+    pub fn path_of(&self, node: NodeId) -> &str {
+        &self.file_of(node).path
+    }
+
+    pub fn symbol_info(&self, node: NodeId) -> SymbolInfo {
+        let file = self.file_of(node);
+        let (path, facts) = (file.path.to_string(), &file.outline);
+        match file.def_of(node) {
+            None => SymbolInfo {
+                node,
+                path,
+                name: String::new(),
+                kind: None,
+                lines: (1, facts.n_lines),
+                is_test: facts.is_test,
+                is_exported: false,
+                structural_hash: 0,
+            },
+            Some(id) => {
+                let def = facts.def(id);
+                SymbolInfo {
+                    node,
+                    path,
+                    name: facts.qualified_name(id),
+                    kind: Some(def.kind),
+                    lines: (def.lines.0 + 1, def.lines.1 + 1),
+                    is_test: facts.is_test || def.flags.has(DefFlags::TEST),
+                    is_exported: def.flags.has(DefFlags::EXPORTED),
+                    structural_hash: def.structural_hash,
+                }
+            }
+        }
+    }
+
+    /// The definitions with one of these structural hashes, in path order.
+    pub fn symbols_by_hash(&self, hashes: &HashSet<u64>) -> Vec<SymbolInfo> {
+        let mut symbols = Vec::new();
+        for file in &self.files {
+            for (id, def) in file.outline.defs_with_ids() {
+                if hashes.contains(&def.structural_hash) {
+                    symbols.push(self.symbol_info(file.node_of(id)));
+                }
+            }
+        }
+        symbols
+    }
+
+    /// The definitions of a file in text order, without those inside functions.
+    pub fn symbols_in_file(&self, path: &str) -> Option<Vec<SymbolInfo>> {
+        let file = &self.files[self.position_of_path(path)?];
+        let defs = file.outline.defs_with_ids();
+        let mut symbols: Vec<SymbolInfo> =
+            defs.map(|it| self.symbol_info(file.node_of(it.0))).collect();
+        // Of two that begin on one line, the enclosing one comes first.
+        symbols.sort_by_key(|it| (it.lines.0, u32::MAX - it.lines.1));
+        Some(symbols)
+    }
+
+    /// A node with everything that belongs to it: the definitions of a file, the members of a type.
+    fn with_members(&self, node: NodeId) -> Vec<NodeId> {
+        let file = self.file_of(node);
+        let Some(id) = file.def_of(node) else {
+            return file.nodes().collect();
+        };
+        let mut nodes = vec![node];
+        let mut is_inside = vec![false; file.outline.defs.len()];
+        is_inside[id.index()] = true;
+        let owner = file.outline.def(id);
+        // One pass suffices: a parent precedes its children.
+        for (member, def) in file.outline.defs_with_ids() {
+            // A member of a type may be defined outside its body.
+            let is_owned = owner.kind.is_type() && def.owner_name == Some(owner.name);
+            let belongs = def.parent.is_some_and(|it| is_inside[it.index()]) || is_owned;
+            if belongs && member != id {
+                is_inside[member.index()] = true;
+                nodes.push(file.node_of(member));
+            }
+        }
+        nodes
+    }
+
+    /// The imports between files as pairs of paths, importer first. Modules are detected from them.
+    pub fn file_imports(&self) -> Vec<(&str, &str)> {
+        let mut imports = Vec::new();
+        for file in &self.files {
+            let edges = self.outgoing(file.file_node).iter();
+            let imported = edges.filter(|it| it.kind == EdgeKind::Imports);
+            imports.extend(imported.map(|it| (&*file.path, self.path_of(it.node))));
+        }
+        imports
+    }
+}

@@ -1,0 +1,113 @@
+//! Parsing of targets that a user or an agent writes: paths, symbols, lines.
+
+use super::traversal::is_declaration_edge;
+use super::{NodeId, QueryGraph};
+use std::cmp::Reverse;
+
+/// The result of looking up a written target.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum TargetLookup {
+    /// The matching nodes; several if several symbols have the name.
+    Found(Vec<NodeId>),
+    /// The file exists, the symbol does not.
+    NoSymbol {
+        path: String,
+    },
+    NotFound,
+}
+
+/// Looks up `path:symbol`, `path:line`, `path`, `symbol` or `Type.member`. A path may be shortened
+/// to its end if only one file ends with it.
+pub fn find_target(graph: &QueryGraph, text: &str) -> TargetLookup {
+    if let Some(file) = find_file(graph, text) {
+        return TargetLookup::Found(vec![graph.files[file].file_node]);
+    }
+    // `path::symbol` leaves a colon at the end of the path.
+    if let Some((path, rest)) = text.rsplit_once(':')
+        && let Some(file) = find_file(graph, path.trim_end_matches(':'))
+    {
+        let found = match rest.parse::<u32>() {
+            Ok(line) => vec![node_at_line(graph, file, line)],
+            Err(_) => nodes_named(graph, rest, Some(file)),
+        };
+        return if found.is_empty() {
+            TargetLookup::NoSymbol { path: graph.files[file].path.to_string() }
+        } else {
+            TargetLookup::Found(found)
+        };
+    }
+    match nodes_named(graph, text, None) {
+        found if found.is_empty() => TargetLookup::NotFound,
+        found => TargetLookup::Found(without_declarations(graph, found)),
+    }
+}
+
+/// Drops the declarations whose definition is among the nodes: the two are one symbol.
+fn without_declarations(graph: &QueryGraph, mut nodes: Vec<NodeId>) -> Vec<NodeId> {
+    let all = nodes.clone();
+    nodes.retain(|node| {
+        let edges = graph.incoming(*node).iter();
+        let mut definitions = edges.filter(|it| is_declaration_edge(graph, it, *node));
+        definitions.all(|it| !all.contains(&it.node))
+    });
+    nodes
+}
+
+/// The position of the file with this path, or of the only one whose path ends with it.
+fn find_file(graph: &QueryGraph, path: &str) -> Option<usize> {
+    let path = path.trim_start_matches("./");
+    if path.is_empty() {
+        return None;
+    }
+    if let Some(exact) = graph.position_of_path(path) {
+        return Some(exact);
+    }
+    // Whole folder names only: `th.ts` is not the end of `auth.ts`.
+    let is_suffix = |it: &str| it.strip_suffix(path).is_some_and(|it| it.ends_with('/'));
+    let mut matches = graph.files.iter().enumerate().filter(|it| is_suffix(&it.1.path));
+    let (first, second) = (matches.next()?, matches.next());
+    second.is_none().then_some(first.0)
+}
+
+/// The innermost definition around a line, or the file.
+fn node_at_line(graph: &QueryGraph, file: usize, line: u32) -> NodeId {
+    let file = &graph.files[file];
+    // People count lines from 1.
+    let line = line.saturating_sub(1);
+    let defs = file.outline.defs_with_ids();
+    let around = defs.filter(|it| it.1.lines.0 <= line && line <= it.1.lines.1);
+    // Of two with the same lines, the later one is inside the other.
+    let innermost = around.min_by_key(|it| (it.1.lines.1 - it.1.lines.0, Reverse(it.0)));
+    innermost.map_or(file.file_node, |it| file.node_of(it.0))
+}
+
+/// The definitions that a name denotes: `run`, `Server.run`, `Server::run`. Within one file, an
+/// exact match excludes those whose qualified name only ends with it.
+fn nodes_named(graph: &QueryGraph, name: &str, only_file: Option<usize>) -> Vec<NodeId> {
+    // The separators of Rust, C++ and PHP, and that of Ruby and SCIP.
+    let name = name.replace("::", ".").replace('#', ".");
+    let last = name.rsplit('.').next().unwrap_or(&name);
+    let suffix = format!(".{name}");
+    let (mut exact, mut by_suffix) = (Vec::new(), Vec::new());
+    let files = match only_file {
+        Some(file) => &graph.files[file..=file],
+        None => &graph.files[..],
+    };
+    for file in files {
+        let facts = &file.outline;
+        // One search of the string table spares building the qualified name of every definition.
+        let Some(string) = facts.strings.iter().position(|it| it == last) else { continue };
+        for (id, _) in facts.defs_with_ids().filter(|it| it.1.name.index() == string) {
+            let (node, qualified) = (file.node_of(id), facts.qualified_name(id));
+            if qualified == name {
+                exact.push(node);
+            } else if qualified.ends_with(&suffix) {
+                by_suffix.push(node);
+            }
+        }
+    }
+    if only_file.is_none() || exact.is_empty() {
+        exact.extend(by_suffix);
+    }
+    exact
+}

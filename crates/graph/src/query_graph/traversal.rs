@@ -1,0 +1,247 @@
+//! Traversals of the graph: impact, dependencies, neighbours, shortest path.
+
+use std::collections::{HashMap, VecDeque};
+
+use model::hasher::FastBuildHasher;
+
+use super::{HalfEdge, NodeId, QueryGraph};
+use crate::resolve::{EdgeKind, ResolutionKind};
+
+/// A node that a traversal reached.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ReachedNode {
+    pub node: NodeId,
+    /// The number of steps from the start.
+    pub depth: u32,
+    /// The node before it on the path.
+    pub via: NodeId,
+    /// The kind of the last edge.
+    pub kind: EdgeKind,
+    /// The least certain resolution on the path.
+    pub resolution: ResolutionKind,
+    pub line: u32,
+    /// Relevance per mille: confidence and edge kinds along the path, less for every step. Results
+    /// of one depth are ordered by it.
+    pub weight: u16,
+}
+
+/// A file with edges to or from a set of files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NeighbourFile {
+    pub path: String,
+    /// Edges from the files of the query.
+    pub n_outgoing: u32,
+    /// Edges to the files of the query.
+    pub n_incoming: u32,
+}
+
+/// A step of the path from one symbol to another.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathStep {
+    pub node: NodeId,
+    /// The edge that leads to the node; `None` for the first.
+    pub edge: Option<HalfEdge>,
+}
+
+/// The weight of an edge by its kind, per mille. A change spreads through a call more surely than
+/// through a mention.
+pub(crate) const fn edge_weight(kind: EdgeKind) -> u32 {
+    match kind {
+        EdgeKind::Calls | EdgeKind::Instantiates | EdgeKind::Overrides => 1000,
+        EdgeKind::Extends | EdgeKind::Implements => 950,
+        EdgeKind::Uses => 800,
+        EdgeKind::TypedAs => 600,
+        EdgeKind::ImportsSymbol => 500,
+        EdgeKind::Imports => 400,
+    }
+}
+
+/// The share of the weight that remains for every step after the first, per mille.
+const STEP_DECAY_PER_MILLE: u32 = 600;
+
+/// The nodes that a change of `start` affects: callers, users, subtypes, tests, up to `depth` steps
+/// away. Nearest first, then by weight.
+pub fn find_impact(graph: &QueryGraph, start: &[NodeId], depth: u32) -> Vec<ReachedNode> {
+    let own: Vec<NodeId> = start.iter().flat_map(|it| graph.with_members(*it)).collect();
+    let mut seeds = own.clone();
+    for node in &own {
+        // A call of an overridden method may dispatch to this one, and a call of a declaration
+        // calls the definition: the callers of both are affected.
+        let leads_to_same_callers = |it: &&HalfEdge| {
+            it.kind == EdgeKind::Overrides || is_declaration_edge(graph, it, *node)
+        };
+        let outgoing = graph.outgoing(*node).iter().filter(leads_to_same_callers);
+        seeds.extend(outgoing.map(|it| it.node));
+        let incoming = graph.incoming(*node).iter();
+        let definitions = incoming.filter(|it| is_declaration_edge(graph, it, *node));
+        seeds.extend(definitions.map(|it| it.node));
+    }
+    let has_file = start.iter().any(|it| is_file_node(graph, *it));
+    breadth_first(
+        graph,
+        &Seeds { own: &own, seeds: &seeds },
+        depth,
+        |node| graph.incoming(node),
+        |edge| edge.kind != EdgeKind::Imports || has_file,
+    )
+}
+
+/// The nodes that `start` depends on: callees, types, bases, up to `depth` steps away.
+pub fn find_dependencies(graph: &QueryGraph, start: &[NodeId], depth: u32) -> Vec<ReachedNode> {
+    let own: Vec<NodeId> = start.iter().flat_map(|it| graph.with_members(*it)).collect();
+    let has_file = start.iter().any(|it| is_file_node(graph, *it));
+    breadth_first(
+        graph,
+        &Seeds { own: &own, seeds: &own },
+        depth,
+        |node| graph.outgoing(node),
+        |edge| has_file || !matches!(edge.kind, EdgeKind::Imports | EdgeKind::ImportsSymbol),
+    )
+}
+
+/// Returns whether an edge connects a declaration and its definition. A call of one is a call of
+/// the other.
+pub(super) fn is_declaration_edge(graph: &QueryGraph, edge: &HalfEdge, node: NodeId) -> bool {
+    edge.kind == EdgeKind::Implements && is_callable(graph, edge.node) && is_callable(graph, node)
+}
+
+fn is_callable(graph: &QueryGraph, node: NodeId) -> bool {
+    let file = graph.file_of(node);
+    file.def_of(node).is_some_and(|it| file.outline.def(it).kind.is_callable())
+}
+
+fn is_file_node(graph: &QueryGraph, node: NodeId) -> bool {
+    graph.file_of(node).file_node == node
+}
+
+/// The start of a traversal.
+struct Seeds<'a> {
+    /// Nodes that belong to the start and are never reported.
+    own: &'a [NodeId],
+    /// Nodes whose edges are followed first.
+    seeds: &'a [NodeId],
+}
+
+/// Breadth-first search that reports every node once, over the path with the highest weight.
+fn breadth_first<'a>(
+    graph: &'a QueryGraph,
+    start: &Seeds<'_>,
+    depth: u32,
+    edges: impl Fn(NodeId) -> &'a [HalfEdge],
+    is_followed: impl Fn(&HalfEdge) -> bool,
+) -> Vec<ReachedNode> {
+    let mut is_seen = vec![false; graph.n_nodes];
+    start.own.iter().for_each(|it| is_seen[it.index()] = true);
+    let mut reached: Vec<ReachedNode> = Vec::new();
+    let mut frontier: Vec<(NodeId, u32, ResolutionKind)> =
+        start.seeds.iter().map(|it| (*it, 1000, ResolutionKind::Precise)).collect();
+    for depth in 1..=depth {
+        let mut level: HashMap<NodeId, ReachedNode, FastBuildHasher> = HashMap::default();
+        for (via, weight, resolution) in &frontier {
+            let unseen = |it: &&HalfEdge| is_followed(it) && !is_seen[it.node.index()];
+            for edge in edges(*via).iter().filter(unseen) {
+                let confidence = u32::from(edge.resolution.confidence());
+                // The first step is free: direct users compare by the kind of edge alone.
+                let decay = if depth == 1 { 1000 } else { STEP_DECAY_PER_MILLE };
+                let weight =
+                    weight * edge_weight(edge.kind) / 1000 * confidence / 1000 * decay / 1000;
+                let candidate = ReachedNode {
+                    node: edge.node,
+                    depth,
+                    via: *via,
+                    kind: edge.kind,
+                    // Kinds are declared from the most to the least certain.
+                    resolution: edge.resolution.max(*resolution),
+                    line: edge.line,
+                    weight: u16::try_from(weight).unwrap_or(1000),
+                };
+                let best = level.entry(edge.node).or_insert(candidate);
+                if candidate.weight > best.weight {
+                    *best = candidate;
+                }
+            }
+        }
+        let mut level: Vec<ReachedNode> = level.into_values().collect();
+        level.sort_unstable_by_key(|it| (u16::MAX - it.weight, it.node));
+        // A file that only imports a symbol ends the path: its own importers are not affected.
+        let continues =
+            |it: &&ReachedNode| !is_file_node(graph, it.node) || it.kind == EdgeKind::Imports;
+        let next = level.iter().filter(continues);
+        frontier = next.map(|it| (it.node, u32::from(it.weight), it.resolution)).collect();
+        // Only now: within a level every path to a node competes.
+        level.iter().for_each(|it| is_seen[it.node.index()] = true);
+        reached.extend(level);
+    }
+    reached
+}
+
+/// The files one step away from some files, those with the most edges first. Unknown paths are
+/// ignored.
+pub fn find_neighbours(graph: &QueryGraph, paths: &[&str]) -> Vec<NeighbourFile> {
+    let own: Vec<usize> = paths.iter().filter_map(|it| graph.position_of_path(it)).collect();
+    let mut counts: HashMap<usize, (u32, u32), FastBuildHasher> = HashMap::default();
+    for node in own.iter().flat_map(|it| graph.files[*it].nodes()) {
+        for edge in graph.outgoing(node) {
+            counts.entry(graph.file_position(edge.node)).or_default().0 += 1;
+        }
+        for edge in graph.incoming(node) {
+            counts.entry(graph.file_position(edge.node)).or_default().1 += 1;
+        }
+    }
+    let mut neighbours: Vec<NeighbourFile> = counts
+        .into_iter()
+        .filter(|it| !own.contains(&it.0))
+        .map(|(file, (n_outgoing, n_incoming))| NeighbourFile {
+            path: graph.files[file].path.to_string(),
+            n_outgoing,
+            n_incoming,
+        })
+        .collect();
+    // Ties break on the path.
+    let n_edges = |it: &NeighbourFile| it.n_outgoing + it.n_incoming;
+    neighbours.sort_unstable_by(|a, b| (n_edges(b), &a.path).cmp(&(n_edges(a), &b.path)));
+    neighbours
+}
+
+/// For every node that a search visited, the node before it and the edge between them.
+type Predecessors = HashMap<NodeId, Option<(NodeId, HalfEdge)>, FastBuildHasher>;
+
+/// The shortest path along outgoing edges from one of `from` to one of `to`, members included.
+pub fn shortest_path(graph: &QueryGraph, from: &[NodeId], to: &[NodeId]) -> Option<Vec<PathStep>> {
+    let ends: Vec<NodeId> = to.iter().flat_map(|it| graph.with_members(*it)).collect();
+    let mut predecessors = Predecessors::default();
+    let mut queue: VecDeque<NodeId> = VecDeque::new();
+    for node in from.iter().flat_map(|it| graph.with_members(*it)) {
+        predecessors.insert(node, None);
+        queue.push_back(node);
+    }
+    while let Some(node) = queue.pop_front() {
+        if ends.contains(&node) {
+            return Some(backtrack(&predecessors, node));
+        }
+        for edge in graph.outgoing(node) {
+            // The first visit is over a shortest path; later ones are ignored.
+            predecessors.entry(edge.node).or_insert_with(|| {
+                queue.push_back(edge.node);
+                Some((node, *edge))
+            });
+        }
+    }
+    None
+}
+
+/// The path to `end`, first step first.
+fn backtrack(predecessors: &Predecessors, end: NodeId) -> Vec<PathStep> {
+    let mut steps = Vec::new();
+    let mut node = end;
+    loop {
+        let step = predecessors.get(&node).copied().flatten();
+        steps.push(PathStep { node, edge: step.map(|it| it.1) });
+        match step {
+            Some((before, _)) => node = before,
+            None => break,
+        }
+    }
+    steps.reverse();
+    steps
+}

@@ -1,0 +1,89 @@
+//! Byte format of the edges, like that of the facts.
+
+use model::codec::{ByteReader, ByteWriter};
+
+use super::{EdgeKind, FileEdges, ResolutionKind, SymbolEdge};
+use crate::facts::DefId;
+use crate::file_index::LookupKey;
+use crate::ids::FileId;
+
+/// A file's edges in encoded form, with the lookup keys they depend on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct EncodedFileEdges {
+    pub edge_bytes: Box<[u8]>,
+    /// Sorted.
+    pub(crate) keys: Box<[LookupKey]>,
+}
+
+/// The totals at the head of encoded edges.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct EdgeCounts {
+    pub n_external: u32,
+    pub n_unresolved: u32,
+    pub n_edges: usize,
+}
+
+impl EncodedFileEdges {
+    pub(crate) fn encode(edges: &FileEdges) -> Self {
+        Self { edge_bytes: encode_edges(edges), keys: edges.lookup_keys.as_slice().into() }
+    }
+
+    pub(crate) fn decode(&self) -> Option<FileEdges> {
+        Some(FileEdges { lookup_keys: self.keys.to_vec(), ..decode_edges(&self.edge_bytes)? })
+    }
+
+    /// The lookup keys, encoded.
+    pub fn key_bytes(&self) -> Vec<u8> {
+        self.keys.iter().flat_map(|it| it.0.to_le_bytes()).collect()
+    }
+
+    /// The totals, without decoding the edges.
+    pub fn counts(&self) -> EdgeCounts {
+        let mut from = ByteReader::new(&self.edge_bytes);
+        let mut next = || from.read_u32().unwrap_or_default();
+        EdgeCounts { n_external: next(), n_unresolved: next(), n_edges: next() as usize }
+    }
+}
+
+fn encode_edges(edges: &FileEdges) -> Box<[u8]> {
+    let mut to = ByteWriter::new(Vec::with_capacity(edges.edges.len() * 8 + 4));
+    to.write_u32(edges.n_external);
+    to.write_u32(edges.n_unresolved);
+    to.write_len(edges.edges.len());
+    for edge in &edges.edges {
+        to.write_optional_u32(edge.from.map(|it| it.0));
+        to.write_u32(edge.to_file.0);
+        to.write_optional_u32(edge.to.map(|it| it.0));
+        to.write_byte(edge.kind as u8);
+        to.write_byte(edge.resolution as u8);
+        to.write_u32(edge.line);
+    }
+    to.bytes.into()
+}
+
+/// Decodes edges. `lookup_keys` is empty: the keys are stored separately.
+pub fn decode_edges(bytes: &[u8]) -> Option<FileEdges> {
+    let mut from = ByteReader::new(bytes);
+    let (n_external, n_unresolved) = (from.read_u32()?, from.read_u32()?);
+    let mut decoded = FileEdges { n_external, n_unresolved, ..FileEdges::default() };
+    let n_edges = from.read_len()?;
+    decoded.edges.reserve_exact(n_edges);
+    for _ in 0..n_edges {
+        decoded.edges.push(SymbolEdge {
+            from: from.read_optional_u32()?.map(DefId),
+            to_file: FileId(from.read_u32()?),
+            to: from.read_optional_u32()?.map(DefId),
+            kind: *EdgeKind::ALL.get(usize::from(from.read_byte()?))?,
+            resolution: *ResolutionKind::ALL.get(usize::from(from.read_byte()?))?,
+            line: from.read_u32()?,
+        });
+    }
+    from.is_empty().then_some(decoded)
+}
+
+/// Decodes [`EncodedFileEdges::key_bytes`].
+pub fn decode_keys(bytes: &[u8]) -> Option<Vec<LookupKey>> {
+    let (keys, rest) = bytes.as_chunks::<8>();
+    let decode = |it: &[u8; 8]| LookupKey(u64::from_le_bytes(*it));
+    rest.is_empty().then(|| keys.iter().map(decode).collect())
+}

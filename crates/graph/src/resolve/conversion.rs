@@ -1,0 +1,290 @@
+//! Conversion costs: how well an argument of one type fits a parameter of another.
+
+use super::eval::base_instances;
+use super::{AbstractValue, Resolver};
+use crate::facts::DefKind;
+use crate::file_index::{DefRef, LIST_NAME};
+use crate::lang::LanguageFamily;
+
+/// Java's numeric types in the order of widening conversions.
+const JAVA_NUMERIC_ORDER: &[&str] = &["byte", "short", "int", "long", "float", "double"];
+
+/// Java's primitive types with the classes that box them.
+#[rustfmt::skip]
+const JAVA_BOXED_TYPES: &[(&str, &str)] = &[
+    ("byte", "Byte"), ("short", "Short"), ("int", "Integer"), ("long", "Long"), ("float", "Float"), ("double", "Double"),
+    ("char", "Character"), ("boolean", "Boolean"),
+];
+
+/// External types that cannot be extended, with their supertypes other than `Object`.
+#[rustfmt::skip]
+const JAVA_FINAL_TYPES: &[(&str, &[&str])] = &[
+    ("String", &["CharSequence", "Comparable", "Serializable"]),
+    ("Class", &["Type", "GenericDeclaration", "AnnotatedElement", "Serializable"]),
+    ("Byte", &["Number", "Comparable", "Serializable"]), ("Short", &["Number", "Comparable", "Serializable"]),
+    ("Integer", &["Number", "Comparable", "Serializable"]), ("Long", &["Number", "Comparable", "Serializable"]),
+    ("Float", &["Number", "Comparable", "Serializable"]), ("Double", &["Number", "Comparable", "Serializable"]),
+    ("Character", &["Comparable", "Serializable"]), ("Boolean", &["Comparable", "Serializable"]),
+    ("StringBuilder", &["CharSequence", "Appendable", "Serializable"]),
+    ("StringBuffer", &["CharSequence", "Appendable", "Serializable"]),
+    ("UUID", &["Comparable", "Serializable"]), ("URI", &["Comparable", "Serializable"]), ("URL", &["Serializable"]),
+    ("Locale", &["Serializable"]), ("Optional", &[]),
+];
+
+/// External types with supertypes that their names do not end with.
+#[rustfmt::skip]
+const JAVA_KNOWN_SUPERTYPES: &[(&str, &str)] = &[
+    ("List", "Collection"), ("Set", "Collection"), ("ArrayList", "Collection"), ("HashSet", "Collection"), ("List", "Iterable"),
+    ("Set", "Iterable"), ("Collection", "Iterable"), ("BigDecimal", "Number"), ("BigInteger", "Number"), ("AtomicInteger", "Number"),
+    ("AtomicLong", "Number"), ("Writer", "Appendable"), ("StringWriter", "Appendable"), ("PrintStream", "Appendable"),
+    ("ParameterizedType", "Type"), ("GenericArrayType", "Type"), ("WildcardType", "Type"), ("TypeVariable", "Type"),
+    ("PrintStream", "OutputStream"), ("Method", "Executable"), ("Constructor", "Executable"), ("Field", "Member"),
+];
+
+/// The numeric types of C++ and C#, which convert to one another.
+#[rustfmt::skip]
+const C_NUMERIC_TYPES: &[&str] = &[
+    "int", "unsigned", "long", "short", "bool", "double", "float", "size_t", "unsigned int", "unsigned long", "long long",
+    "unsigned long long", "unsigned char", "uint8_t", "int8_t", "uint16_t", "int16_t", "uint32_t", "int32_t", "uint64_t",
+    "int64_t", "ssize_t", "ptrdiff_t", "intptr_t", "uintptr_t",
+    "decimal", "byte", "sbyte", "uint", "ulong", "ushort",
+];
+
+/// The string types of C++ and C#.
+const C_STRING_TYPES: &[&str] = &["char", "string", "string_view"];
+
+/// The kind of conversion that an argument needs, from the best to the worst.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum ConversionStep {
+    /// None, or to a supertype, or to a wider number.
+    Subtype,
+    /// Between a primitive and its class; in C++ and C# a user-defined conversion.
+    Boxing,
+    /// Several arguments are collected into one list.
+    Varargs,
+    Impossible,
+}
+
+/// The misfit of an argument: the kind of conversion first, then its distance. Smaller is better.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct ConversionCost {
+    pub(super) step: ConversionStep,
+    pub(super) distance: u32,
+}
+
+impl ConversionCost {
+    pub(super) const EXACT_MATCH: Self = Self::subtype(0);
+    /// Nothing known contradicts it. Every known conversion is closer.
+    pub(super) const UNKNOWN_MATCH: Self = Self::subtype(40);
+    pub(super) const NO_MATCH: Self = Self { step: ConversionStep::Impossible, distance: 0 };
+    /// To the root of all classes: farther than any other supertype.
+    const TO_OBJECT: Self = Self::subtype(30);
+    const USER_DEFINED: Self = Self { step: ConversionStep::Boxing, distance: 5 };
+
+    const fn subtype(distance: u32) -> Self {
+        Self { step: ConversionStep::Subtype, distance }
+    }
+
+    const fn boxing(distance: u32) -> Self {
+        Self { step: ConversionStep::Boxing, distance }
+    }
+
+    /// The cost of both conversions together.
+    pub(super) fn plus(self, other: Self) -> Self {
+        Self { step: self.step.max(other.step), distance: self.distance + other.distance }
+    }
+}
+
+/// The length of an inheritance chain after which the search stops. Bounds cycles.
+const MAX_INHERITANCE_DEPTH: u32 = 24;
+
+/// The cost of passing a value to a parameter; `None` if that is impossible.
+pub(super) fn conversion_cost(
+    resolver: &Resolver<'_>,
+    arg: &AbstractValue,
+    param: &AbstractValue,
+) -> Option<ConversionCost> {
+    let family = resolver.view.own_file().facts.lang.family();
+    if matches!(family, LanguageFamily::C | LanguageFamily::CSharp) {
+        return Some(c_conversion_cost(resolver, arg, param));
+    }
+    match (arg, param) {
+        (AbstractValue::AnyOf(parts), _) => {
+            // The worst alternative decides, and all must be possible.
+            let costs: Option<Vec<ConversionCost>> =
+                parts.iter().map(|it| conversion_cost(resolver, it, param)).collect();
+            costs?.into_iter().max()
+        }
+        (AbstractValue::Instance(arg, _), AbstractValue::Instance(param, _)) => {
+            inheritance_distance(resolver, *arg, *param, MAX_INHERITANCE_DEPTH)
+                .map(ConversionCost::subtype)
+        }
+        (AbstractValue::Instance(arg, _), AbstractValue::Builtin(param, _)) => {
+            cost_to_external_base(resolver, *arg, resolver.name_text(*param))
+        }
+        // An external type never extends one of the project.
+        (AbstractValue::Builtin(arg, _), AbstractValue::Instance(param, _)) => {
+            match resolver.name_text(*arg) {
+                "null" => Some(ConversionCost::subtype(1)),
+                "lambda" => (resolver.def(*param).kind == DefKind::Interface)
+                    .then_some(ConversionCost::subtype(1)),
+                _ => None,
+            }
+        }
+        (AbstractValue::Builtin(LIST_NAME, arg), AbstractValue::Builtin(LIST_NAME, param)) => {
+            match (arg.first(), param.first()) {
+                // Arrays of a subtype are accepted; arrays of a boxed type are not.
+                (Some(arg), Some(param)) => conversion_cost(resolver, arg, param)
+                    .filter(|it| it.step == ConversionStep::Subtype),
+                _ => Some(ConversionCost::UNKNOWN_MATCH),
+            }
+        }
+        (AbstractValue::Builtin(arg, _), AbstractValue::Builtin(param, _)) => {
+            builtin_conversion_cost(resolver.name_text(*arg), resolver.name_text(*param))
+        }
+        _ => Some(ConversionCost::UNKNOWN_MATCH),
+    }
+}
+
+/// The cost in C++ and C#, where a constructor or an operator may convert nearly everything.
+/// Nothing is excluded, but an argument without such a conversion comes first.
+fn c_conversion_cost(
+    resolver: &Resolver<'_>,
+    arg: &AbstractValue,
+    param: &AbstractValue,
+) -> ConversionCost {
+    match (arg, param) {
+        (
+            AbstractValue::Instance(..) | AbstractValue::Builtin(..),
+            AbstractValue::Builtin(param, _),
+        ) if resolver.name_text(*param) == "object" => ConversionCost::TO_OBJECT,
+        (AbstractValue::Instance(arg, _), AbstractValue::Instance(param, _)) => {
+            inheritance_distance(resolver, *arg, *param, MAX_INHERITANCE_DEPTH)
+                .map_or(ConversionCost::USER_DEFINED, ConversionCost::subtype)
+        }
+        (AbstractValue::Builtin(arg, _), AbstractValue::Builtin(param, _)) => {
+            let (arg, param) = (resolver.name_text(*arg), resolver.name_text(*param));
+            let are_strings = C_STRING_TYPES.contains(&arg) && C_STRING_TYPES.contains(&param);
+            match (C_NUMERIC_TYPES.contains(&arg), C_NUMERIC_TYPES.contains(&param)) {
+                _ if arg == param => ConversionCost::EXACT_MATCH,
+                (true, true) => ConversionCost::subtype(2),
+                (false, false) if are_strings => ConversionCost::subtype(1),
+                _ => ConversionCost::USER_DEFINED,
+            }
+        }
+        (AbstractValue::Instance(..), AbstractValue::Builtin(..))
+        | (AbstractValue::Builtin(..), AbstractValue::Instance(..)) => ConversionCost::USER_DEFINED,
+        _ => ConversionCost::UNKNOWN_MATCH,
+    }
+}
+
+/// The number of steps from a type up to one of its supertypes.
+fn inheritance_distance(
+    resolver: &Resolver<'_>,
+    from: DefRef,
+    to: DefRef,
+    depth_left: u32,
+) -> Option<u32> {
+    if from == to {
+        return Some(0);
+    }
+    let depth_left = depth_left.checked_sub(1)?;
+    let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
+    let distances = bases.iter().filter_map(|it| match it {
+        AbstractValue::Instance(base, _) => inheritance_distance(resolver, *base, to, depth_left),
+        _ => None,
+    });
+    distances.min().map(|it| it + 1)
+}
+
+/// The cost of converting an instance of the project to an external supertype.
+fn cost_to_external_base(
+    resolver: &Resolver<'_>,
+    from: DefRef,
+    to: &str,
+) -> Option<ConversionCost> {
+    if to == "Object" {
+        return Some(ConversionCost::TO_OBJECT);
+    }
+    let cannot_be_base = is_primitive(to)
+        || JAVA_FINAL_TYPES.iter().any(|it| it.0 == to)
+        || to == resolver.name_text(LIST_NAME);
+    if cannot_be_base {
+        return None;
+    }
+    let AbstractValue::AllOf(bases) = base_instances(resolver, from, &None) else { return None };
+    let costs = bases.iter().filter_map(|it| match it {
+        AbstractValue::Builtin(base, _) => builtin_conversion_cost(resolver.name_text(*base), to),
+        AbstractValue::Instance(base, _) => {
+            resolver.with_budget(None, || cost_to_external_base(resolver, *base, to))
+        }
+        _ => Some(ConversionCost::UNKNOWN_MATCH),
+    });
+    costs.min().map(|it| ConversionCost { distance: it.distance + 1, ..it })
+}
+
+fn is_primitive(name: &str) -> bool {
+    JAVA_BOXED_TYPES.iter().any(|it| it.0 == name)
+}
+
+/// The cost between two external types of Java, by their simple names.
+fn builtin_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
+    if arg == param {
+        return Some(ConversionCost::EXACT_MATCH);
+    }
+    match (is_primitive(arg), is_primitive(param)) {
+        (true, true) => widening_distance(arg, param).map(ConversionCost::subtype),
+        (true, false) => {
+            let boxed = JAVA_BOXED_TYPES.iter().find(|it| it.0 == arg)?.1;
+            Some(ConversionCost::boxing(builtin_conversion_cost(boxed, param)?.distance))
+        }
+        (false, true) => {
+            let primitive = JAVA_BOXED_TYPES.iter().find(|it| it.1 == arg)?.0;
+            let is_same = primitive == param;
+            let distance = if is_same { 0 } else { widening_distance(primitive, param)? };
+            Some(ConversionCost::boxing(distance))
+        }
+        (false, false) => reference_conversion_cost(arg, param),
+    }
+}
+
+/// The number of steps of a widening conversion (Java Language Specification, 5.1.2).
+fn widening_distance(arg: &str, param: &str) -> Option<u32> {
+    let rank = |it: &str| JAVA_NUMERIC_ORDER.iter().position(|number| *number == it);
+    // A `char` widens to `int` and everything above it.
+    let from = if arg == "char" { rank("int") } else { rank(arg) };
+    let (from, to) = (from?, rank(param)?);
+    let is_wider = to > from || (arg == "char" && to == from);
+    is_wider.then(|| u32::try_from(to - from + 1).unwrap_or(0))
+}
+
+/// The cost between two external classes of Java.
+fn reference_conversion_cost(arg: &str, param: &str) -> Option<ConversionCost> {
+    match (arg, param) {
+        // `null` prefers every other class to `Object`.
+        ("null", "Object") => return Some(ConversionCost::subtype(5)),
+        ("null", _) => return Some(ConversionCost::subtype(1)),
+        ("lambda", "Object" | "Array" | "Number") => return None,
+        ("lambda", _) => {
+            let is_final = JAVA_FINAL_TYPES.iter().any(|it| it.0 == param);
+            return (!is_final).then_some(ConversionCost::subtype(1));
+        }
+        (_, "Object") => return Some(ConversionCost::TO_OBJECT),
+        ("Object", _) => return None,
+        ("Array", _) | (_, "Array") => return None,
+        _ => {}
+    }
+    if let Some((_, supertypes)) = JAVA_FINAL_TYPES.iter().find(|it| it.0 == arg) {
+        return supertypes.contains(&param).then_some(ConversionCost::subtype(2));
+    }
+    if JAVA_FINAL_TYPES.iter().any(|it| it.0 == param) {
+        return None;
+    }
+    // By convention the name of a subtype ends with that of its supertype: `FileReader`, `Reader`.
+    if arg.ends_with(param) || JAVA_KNOWN_SUPERTYPES.contains(&(arg, param)) {
+        return Some(ConversionCost::subtype(1));
+    }
+    // A supertype does not convert to its subtype.
+    let is_supertype = param.ends_with(arg) || JAVA_KNOWN_SUPERTYPES.contains(&(param, arg));
+    (!is_supertype).then_some(ConversionCost::UNKNOWN_MATCH)
+}

@@ -1,0 +1,261 @@
+//! The edges of a file: its references, imports and inheritance.
+
+use std::collections::HashSet;
+
+use model::closed;
+use model::hasher::FastBuildHasher;
+
+use super::bind::{bind_term, resolve_import};
+use super::c::declarations_of_definition;
+use super::eval::{base_instances, eval_type};
+use super::member::find_member;
+use super::references::resolve_all_references;
+use super::{
+    AbstractValue, EvalContext, LookupResult, ModuleRef, ResolutionKind, Resolver, resolve_module,
+};
+use crate::facts::{DefFlags, DefId, DefKind, ExportEntry, ImportKind, RefKind, Term};
+use crate::file_index::{DefQuery, DefRef, FileIndex, LookupKey};
+use crate::ids::FileId;
+use crate::lang::{LanguageFamily, SourceLanguage};
+
+closed! {
+    /// The relation between two symbols.
+    pub enum EdgeKind : "kind of edge" {
+        Calls = "calls",
+        Instantiates = "instantiates",
+        /// Named without being called: passed on, stored, compared.
+        Uses = "uses",
+        TypedAs = "typed_as",
+        Extends = "extends",
+        /// A type implements an interface; in C and C++ also a definition its declaration.
+        Implements = "implements",
+        Overrides = "overrides",
+        /// From file to file.
+        Imports = "imports",
+        /// From a file to an imported symbol. Unlike `Imports`, it ends at a definition.
+        ImportsSymbol = "imports_symbol",
+    }
+}
+
+/// One edge of a file. An end without a definition is the file itself.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct SymbolEdge {
+    pub from: Option<DefId>,
+    pub to_file: FileId,
+    pub to: Option<DefId>,
+    pub kind: EdgeKind,
+    pub resolution: ResolutionKind,
+    /// The line of the first reference.
+    pub line: u32,
+}
+
+/// All edges that leave a file, with the lookups they depend on.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FileEdges {
+    pub edges: Vec<SymbolEdge>,
+    /// Sorted.
+    pub lookup_keys: Vec<LookupKey>,
+    /// The number of references to targets known to be outside the project.
+    pub n_external: u32,
+    /// The number of calls without a target.
+    pub n_unresolved: u32,
+}
+
+/// Collects the edges of a file, each once.
+struct EdgeCollector {
+    file: FileId,
+    seen: HashSet<(Option<DefId>, FileId, Option<DefId>, EdgeKind), FastBuildHasher>,
+    edges: Vec<SymbolEdge>,
+}
+
+impl EdgeCollector {
+    fn add(&mut self, edge: SymbolEdge) {
+        // Recursive calls are kept; a type that mentions itself is dropped.
+        let is_loop = (edge.to_file, edge.to) == (self.file, edge.from);
+        let is_useless = is_loop && edge.kind != EdgeKind::Calls;
+        if !is_useless && self.seen.insert((edge.from, edge.to_file, edge.to, edge.kind)) {
+            self.edges.push(edge);
+        }
+    }
+
+    /// Adds an edge from a definition to another.
+    fn add_between(
+        &mut self,
+        from: Option<DefId>,
+        to: DefRef,
+        kind: EdgeKind,
+        (resolution, line): (ResolutionKind, u32),
+    ) {
+        self.add(SymbolEdge { from, to_file: to.file, to: Some(to.def), kind, resolution, line });
+    }
+
+    /// Adds an import of the file.
+    fn add_import(&mut self, to_file: FileId, to: Option<DefId>, kind: EdgeKind, line: u32) {
+        let resolution = ResolutionKind::Import;
+        self.add(SymbolEdge { from: None, to_file, to, kind, resolution, line });
+    }
+}
+
+/// Resolves one file.
+pub(crate) fn resolve_file(index: &FileIndex, file: FileId) -> FileEdges {
+    let Some(own_file) = index.with_references(file) else { return FileEdges::default() };
+    let resolver = Resolver::new(index, &own_file);
+    let mut acc = EdgeCollector { file, seen: HashSet::default(), edges: Vec::new() };
+    let (n_external, n_unresolved) = add_reference_edges(&mut acc, &resolver);
+    add_import_edges(&mut acc, &resolver);
+    add_base_edges(&mut acc, &resolver);
+    if own_file.facts.lang.family() == LanguageFamily::C {
+        add_declaration_edges(&mut acc, &resolver);
+    }
+    add_override_edges(&mut acc, &resolver);
+    // Stored: the order must not depend on the order of evaluation.
+    acc.edges.sort_unstable();
+    let lookup_keys = resolver.view.into_keys();
+    FileEdges { edges: acc.edges, lookup_keys, n_external, n_unresolved }
+}
+
+/// Adds the edges of all references. Returns the number of external and of unresolved ones.
+fn add_reference_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) -> (u32, u32) {
+    let indexed = resolver.view.file(acc.file);
+    let targets = resolve_all_references(resolver, acc.file);
+    // Before the first targets: of two equal edges the first one wins.
+    for (position, to) in targets.alternatives {
+        let reference = &indexed.refs[position];
+        let evidence = (ResolutionKind::Overload, reference.position.line);
+        acc.add_between(reference.enclosing_def, to, EdgeKind::Calls, evidence);
+    }
+    let (mut n_external, mut n_unresolved) = (0, 0);
+    for (reference, outcome) in indexed.refs.iter().zip(&targets.references) {
+        let Some((to, resolution)) = outcome.target else {
+            n_external += u32::from(outcome.is_external);
+            let is_call = reference.kind == RefKind::Call;
+            n_unresolved += u32::from(!outcome.is_external && is_call);
+            continue;
+        };
+        let kind = match reference.kind {
+            RefKind::Call if resolver.def(to).kind.is_type() => EdgeKind::Instantiates,
+            RefKind::Call => EdgeKind::Calls,
+            RefKind::New => EdgeKind::Instantiates,
+            RefKind::Type => EdgeKind::TypedAs,
+            RefKind::Use => EdgeKind::Uses,
+        };
+        let evidence = (resolution, reference.position.line);
+        acc.add_between(reference.enclosing_def, to, kind, evidence);
+    }
+    (n_external, n_unresolved)
+}
+
+fn add_import_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
+    let file = acc.file;
+    let indexed = resolver.view.file(file);
+    let facts = &indexed.facts;
+    // The exports of a manifest are settings, not modules.
+    if facts.lang == SourceLanguage::Manifest {
+        return;
+    }
+    let re_exported = facts.exports.iter().filter_map(|it| match it {
+        ExportEntry::From { module, .. }
+        | ExportEntry::ModuleAs { module, .. }
+        | ExportEntry::Star { module } => Some(*module),
+        ExportEntry::Local { .. } => None,
+    });
+    for module in re_exported {
+        if let Some(ModuleRef::File(to)) = resolve_module(resolver, file, indexed.name_id(module)) {
+            acc.add_import(to, None, EdgeKind::Imports, 0);
+        }
+    }
+    for import in &facts.imports {
+        resolver.reset_steps();
+        let line = import.line;
+        if let Some(ModuleRef::File(to) | ModuleRef::Inline(DefRef { file: to, .. })) =
+            resolve_module(resolver, file, indexed.name_id(import.module))
+        {
+            acc.add_import(to, None, EdgeKind::Imports, line);
+        }
+        if matches!(import.kind, ImportKind::Star | ImportKind::Effect | ImportKind::Child) {
+            continue;
+        }
+        let found = resolve_import(resolver, file, import, DefQuery::ANY_VALUE)
+            .or_else(|| resolve_import(resolver, file, import, DefQuery::ANY_TYPE));
+        match found {
+            LookupResult::Def(to, ..) => {
+                // Re-exports lead past the imported module: the file of the definition counts, too.
+                acc.add_import(to.file, None, EdgeKind::Imports, line);
+                acc.add_import(to.file, Some(to.def), EdgeKind::ImportsSymbol, line);
+            }
+            LookupResult::Module(ModuleRef::File(to)) => {
+                acc.add_import(to, None, EdgeKind::Imports, line);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Adds the edges from types to their bases.
+fn add_base_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
+    let indexed = resolver.view.file(acc.file);
+    let context = EvalContext::of_file(acc.file);
+    for base in &indexed.facts.bases {
+        resolver.reset_steps();
+        let term = match indexed.facts.term(base.term) {
+            Term::InstanceOf(inner) => inner,
+            _ => base.term,
+        };
+        let found = bind_term(resolver, &context, term, DefQuery::ANY_TYPE);
+        let LookupResult::Def(to, _, resolution) = found else { continue };
+        let def = indexed.facts.def(base.def);
+        // Not every language distinguishes the two in its syntax.
+        let is_interface = resolver.def(to).kind == DefKind::Interface;
+        let implements = base.implements || (is_interface && def.kind != DefKind::Interface);
+        let kind = if implements { EdgeKind::Implements } else { EdgeKind::Extends };
+        acc.add_between(Some(base.def), to, kind, (resolution, def.position.line));
+    }
+}
+
+/// Adds the edges from methods to the inherited methods that they override.
+fn add_override_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
+    let file = acc.file;
+    let indexed = resolver.view.file(file);
+    let context = EvalContext::of_file(file);
+    for (id, def) in indexed.facts.defs_with_ids() {
+        if def.kind != DefKind::Method || def.flags.has(DefFlags::CONSTRUCTOR) {
+            continue;
+        }
+        resolver.reset_steps();
+        let class = match (def.owner_type, def.parent) {
+            (Some(owner), _) => match eval_type(resolver, &context, owner) {
+                AbstractValue::Type(it, _) | AbstractValue::Instance(it, _) => it,
+                _ => continue,
+            },
+            (None, Some(parent)) if indexed.facts.def(parent).kind.is_type() => {
+                DefRef { file, def: parent }
+            }
+            _ => continue,
+        };
+        let bases = base_instances(resolver, class, &None);
+        // Any number of arguments: an override may add optional parameters.
+        let (name, query) = (indexed.name_id(def.name), DefQuery::ANY_VALUE);
+        let found = find_member(resolver, &bases, name, query, ResolutionKind::Member);
+        if let LookupResult::Def(to, ..) = found {
+            let evidence = (ResolutionKind::Member, def.position.line);
+            acc.add_between(Some(id), to, EdgeKind::Overrides, evidence);
+        }
+    }
+}
+
+/// Adds the edges from C and C++ definitions to their declarations, so that a query for one finds
+/// the other.
+fn add_declaration_edges(acc: &mut EdgeCollector, resolver: &Resolver<'_>) {
+    let indexed = resolver.view.file(acc.file);
+    for (id, def) in indexed.facts.defs_with_ids() {
+        if !def.kind.is_callable() || def.flags.has(DefFlags::DECLARATION) {
+            continue;
+        }
+        resolver.reset_steps();
+        let definition = DefRef { file: acc.file, def: id };
+        for to in declarations_of_definition(resolver, definition) {
+            let evidence = (ResolutionKind::Member, def.position.line);
+            acc.add_between(Some(definition.def), to, EdgeKind::Implements, evidence);
+        }
+    }
+}

@@ -1,0 +1,235 @@
+//! Resolution of the single references of a file.
+
+use std::collections::HashMap;
+
+use model::hasher::FastBuildHasher;
+
+use super::bind::bind_term;
+use super::c::{constructed_type, definition_of_declaration};
+use super::eval::eval_value;
+use super::overload::select_overloads;
+use super::{AbstractValue, EvalContext, LookupResult, ResolutionKind, Resolver};
+use crate::facts::{DefFlags, DefKind, FileFacts, RefKind, Reference, SourcePos, Term, TermId};
+use crate::file_index::{DefQuery, DefRef, FileIndex, IndexedFile};
+use crate::ids::FileId;
+use crate::lang::LanguageFamily;
+use crate::precise::{self, PreciseTarget};
+
+/// A reference with its target.
+#[derive(Clone, Copy, Debug)]
+pub struct ResolvedReference {
+    pub kind: RefKind,
+    pub position: SourcePos,
+    pub target: Option<(DefRef, ResolutionKind)>,
+    /// True if the target is known to be outside the project.
+    pub is_external: bool,
+}
+
+/// The resolved references of a file.
+pub(super) struct ResolvedReferences {
+    /// In the order of the file's references.
+    pub(super) references: Vec<ResolvedReference>,
+    /// Further possible targets, with the position of the reference.
+    pub(super) alternatives: Vec<(usize, DefRef)>,
+}
+
+/// The outcome of resolving one reference.
+#[derive(Clone, Copy)]
+enum ReferenceTarget {
+    Def(DefRef, ResolutionKind),
+    External,
+    Unresolved,
+}
+
+/// Method names of built-in types. A method of the project that is the only one with such a name is
+/// no evidence: the call is more likely to one of the language.
+#[rustfmt::skip]
+const COMMON_METHOD_NAMES: &[&str] = &[
+    "push", "pop", "map", "filter", "forEach", "reduce", "find", "findIndex", "some", "every", "slice", "splice", "concat",
+    "join", "includes", "indexOf", "keys", "values", "entries", "items", "get", "set", "has", "delete", "add", "clear", "then",
+    "catch", "finally", "toString", "split", "replace", "trim", "match", "test", "exec", "call", "apply", "bind", "sort",
+    "reverse", "flat", "flatMap", "fill", "at", "from", "of", "log", "error", "warn", "info", "debug", "stringify", "parse",
+    "append", "extend", "update", "remove", "strip", "format", "startswith", "endswith", "lower", "upper", "copy", "index",
+    "count", "insert", "setdefault", "discard", "encode", "decode", "read", "write", "close", "open", "flush", "group",
+    "search", "sub", "findall", "send", "recv", "run", "start", "stop", "next", "iter", "collect", "unwrap", "expect",
+    "clone", "into", "as_ref", "as_str", "len", "is_empty", "contains", "get_mut", "ok", "err", "and_then", "or_else",
+    "unwrap_or", "to_string", "to_owned", "equals", "hashCode", "size", "isEmpty", "put", "containsKey", "stream", "build",
+    "String", "Error", "Close", "Read", "Write", "Len", "Get", "Set", "Add", "on", "off", "emit", "once", "focus", "blur",
+    "drain", "retain", "truncate", "resize", "swap", "take", "entry", "lock", "borrow", "borrow_mut", "wake", "poll", "recv",
+    "click", "scale", "rotate", "save", "restore", "stroke", "print", "println", "printf", "execute", "fetch", "load",
+];
+
+/// The length below which a method name is no evidence by itself.
+const MIN_UNIQUE_NAME_LEN: usize = 3;
+
+/// Resolves every reference of a file.
+pub(crate) fn resolve_references(index: &FileIndex, file: FileId) -> Vec<ResolvedReference> {
+    let Some(own_file) = index.with_references(file) else { return Vec::new() };
+    resolve_all_references(&Resolver::new(index, &own_file), file).references
+}
+
+pub(super) fn resolve_all_references(resolver: &Resolver<'_>, file: FileId) -> ResolvedReferences {
+    let indexed = resolver.view.file(file);
+    let context = EvalContext::of_file(file);
+    // Equal terms have equal targets: a name that occurs a hundred times is resolved once.
+    let mut known: HashMap<(TermId, RefKind, u8), ReferenceTarget, FastBuildHasher> =
+        HashMap::default();
+    let precise_target = precise_targets(resolver, indexed);
+    let mut references = Vec::with_capacity(indexed.refs.len());
+    let mut alternatives = Vec::new();
+    let overloads_by_type = indexed.facts.lang.overloads_by_type();
+    for reference in &indexed.refs {
+        let precise = precise_target.as_ref().and_then(|target_at| target_at(reference.position));
+        let mut target = precise.unwrap_or_else(|| {
+            let key = (reference.term, reference.kind, reference.n_args);
+            *known.entry(key).or_insert_with(|| {
+                resolver.reset_steps();
+                resolve_reference(resolver, &context, reference)
+            })
+        });
+        if let ReferenceTarget::Def(first, resolution) = target
+            && overloads_by_type
+            && reference.kind == RefKind::Call
+            && reference.n_args > 0
+            && !matches!(resolution, ResolutionKind::Precise | ResolutionKind::Unique)
+        {
+            // Not cached: equal calls may have different arguments.
+            resolver.reset_steps();
+            let overloads = select_overloads(resolver, &context, first, reference);
+            let is_clear = overloads.len() == 1;
+            let resolution = if is_clear { resolution } else { ResolutionKind::Overload };
+            target = match overloads.first() {
+                Some(first) => ReferenceTarget::Def(*first, resolution),
+                None => ReferenceTarget::Unresolved,
+            };
+            let others = overloads.iter().skip(1);
+            let position = references.len();
+            alternatives.extend(others.map(|it| (position, canonical_def(resolver, *it))));
+        }
+        references.push(ResolvedReference {
+            kind: reference.kind,
+            position: reference.position,
+            target: match target {
+                ReferenceTarget::Def(it, resolution) => {
+                    Some((canonical_def(resolver, it), resolution))
+                }
+                ReferenceTarget::External | ReferenceTarget::Unresolved => None,
+            },
+            is_external: matches!(target, ReferenceTarget::External),
+        });
+    }
+    ResolvedReferences { references, alternatives }
+}
+
+/// The targets of a file's precise index by position; `None` if it has no such index.
+fn precise_targets<'e>(
+    resolver: &Resolver<'_>,
+    indexed: &'e IndexedFile,
+) -> Option<impl Fn(SourcePos) -> Option<ReferenceTarget> + use<'e>> {
+    let precise = indexed.precise.as_deref()?;
+    let mut facts_of: HashMap<FileId, Option<FileFacts>> = HashMap::new();
+    let mut find_definition = |it: &precise::NamedDefinition| {
+        let file = resolver.view.file_at_path(&it.path)?;
+        // Records the dependency: `index.facts` below bypasses the view.
+        resolver.view.file(file);
+        let facts = facts_of.entry(file).or_insert_with(|| resolver.view.index.facts(file));
+        let mut named = precise::definitions_named(facts.as_ref()?, &it.name);
+        Some(DefRef { file, def: named.nth(it.ordinal as usize)? })
+    };
+    let definitions: Vec<Option<DefRef>> =
+        precise.definitions.iter().map(&mut find_definition).collect();
+    Some(move |position| match precise.target_at(position)? {
+        PreciseTarget::External => Some(ReferenceTarget::External),
+        // If the definition is gone, the reference is resolved as if the index had no target.
+        PreciseTarget::Definition(index) => {
+            definitions[index as usize].map(|it| ReferenceTarget::Def(it, ResolutionKind::Precise))
+        }
+    })
+}
+
+fn resolve_reference(
+    resolver: &Resolver<'_>,
+    context: &EvalContext,
+    reference: &Reference,
+) -> ReferenceTarget {
+    let indexed = resolver.view.file(context.file);
+    let (term, query) = match (reference.kind, indexed.facts.term(reference.term)) {
+        // The extractor records a mentioned type as an instance of it.
+        (RefKind::Type, Term::InstanceOf(inner)) => (inner, DefQuery::ANY_TYPE),
+        (RefKind::Type, _) => (reference.term, DefQuery::ANY_TYPE),
+        // In C++ a constructor shares the name of its type; the type is meant.
+        (RefKind::New, _) if indexed.facts.lang.family() == LanguageFamily::C => {
+            (reference.term, DefQuery::ANY_TYPE)
+        }
+        _ => (reference.term, DefQuery::call(reference.n_args)),
+    };
+    let is_module = |it: DefRef| resolver.def(it).kind == DefKind::Module;
+    match bind_term(resolver, context, term, query) {
+        // A Ruby module cannot be instantiated: its `new` is a method of its own.
+        LookupResult::Def(def, ..) if reference.kind == RefKind::New && is_module(def) => {
+            ReferenceTarget::Unresolved
+        }
+        LookupResult::Def(def, _, resolution) => ReferenceTarget::Def(def, resolution),
+        LookupResult::External => ReferenceTarget::External,
+        LookupResult::Value(AbstractValue::Callable(def, _) | AbstractValue::Type(def, _)) => {
+            ReferenceTarget::Def(def, ResolutionKind::Type)
+        }
+        LookupResult::Value(AbstractValue::External | AbstractValue::Builtin(..)) => {
+            ReferenceTarget::External
+        }
+        // A module is no symbol; the import edge covers it.
+        LookupResult::Module(_) | LookupResult::Value(_) => ReferenceTarget::Unresolved,
+        LookupResult::NotFound => {
+            match find_unique_method(resolver, context, term, reference.kind) {
+                Some(def) => ReferenceTarget::Def(def, ResolutionKind::Unique),
+                None => ReferenceTarget::Unresolved,
+            }
+        }
+    }
+}
+
+/// The definition that an edge should lead to: the definition instead of its declaration, the type
+/// instead of its constructor. Only C and C++ have such pairs.
+fn canonical_def(resolver: &Resolver<'_>, at: DefRef) -> DefRef {
+    let indexed = resolver.view.file(at.file);
+    let def = indexed.facts.def(at.def);
+    if indexed.facts.lang.family() != LanguageFamily::C || !def.kind.is_callable() {
+        return at;
+    }
+    if def.flags.has(DefFlags::CONSTRUCTOR) {
+        return constructed_type(resolver, at);
+    }
+    if def.flags.has(DefFlags::DECLARATION) { definition_of_declaration(resolver, at) } else { at }
+}
+
+/// The only method with the name in the languages that can call one another. A guess, used when
+/// nothing is known of the receiver.
+fn find_unique_method(
+    resolver: &Resolver<'_>,
+    context: &EvalContext,
+    term: TermId,
+    kind: RefKind,
+) -> Option<DefRef> {
+    let indexed = resolver.view.file(context.file);
+    let Term::Member(receiver, name) = indexed.facts.term(term) else { return None };
+    let text = resolver.string_text(indexed, name);
+    let family = indexed.facts.lang.family();
+    // In these languages most methods of unknown receivers belong to the standard library: of the
+    // guesses checked by hand, more were wrong than right.
+    let is_unreliable =
+        matches!(family, LanguageFamily::Rust | LanguageFamily::Ruby | LanguageFamily::CSharp);
+    if kind != RefKind::Call
+        || is_unreliable
+        || COMMON_METHOD_NAMES.contains(&text)
+        || text.len() < MIN_UNIQUE_NAME_LEN
+    {
+        return None;
+    }
+    // The receiver is known and has no such member.
+    if eval_value(resolver, context, receiver) != AbstractValue::Unknown {
+        return None;
+    }
+    let [only] = resolver.view.methods_named(indexed.name_id(name), family) else { return None };
+    let is_test = resolver.def(*only).flags.has(DefFlags::TEST);
+    (!is_test).then_some(*only)
+}

@@ -1,0 +1,73 @@
+//! Changes to the graph, and resolving the affected files in parallel.
+
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::ScopedJoinHandle;
+
+use crate::facts::FileFacts;
+use crate::file_index::{FileIndex, LookupKey};
+use crate::ids::FileId;
+use crate::resolve::{self, EncodedFileEdges};
+
+/// A change of one file.
+#[expect(clippy::large_enum_variant, reason = "nearly all changes are the large variant")]
+#[derive(Debug)]
+pub enum GraphChange {
+    /// The file is new or its content changed.
+    Put {
+        path: String,
+        facts: FileFacts,
+    },
+    Removed {
+        path: String,
+    },
+}
+
+/// The files that an update touched, each list sorted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct GraphUpdate {
+    /// Files whose edges were computed again.
+    pub resolved: Vec<FileId>,
+    /// Ids that no longer belong to a file.
+    pub removed: Vec<FileId>,
+}
+
+/// Staged changes whose affected files have not been resolved yet.
+#[derive(Debug, Default)]
+pub(super) struct PendingChanges {
+    /// Lookups whose result may have changed.
+    pub(super) changed_keys: Vec<LookupKey>,
+    /// Files that changed themselves.
+    pub(super) unresolved: BTreeSet<FileId>,
+    pub(super) removed: BTreeSet<FileId>,
+}
+
+/// Batches below this size are resolved on the calling thread: starting threads would take longer.
+const MIN_PARALLEL_FILES: usize = 8;
+
+/// Resolves files, in no particular order.
+pub(super) fn resolve_files(
+    index: &FileIndex,
+    files: &[FileId],
+    threads: usize,
+) -> Vec<(FileId, EncodedFileEdges)> {
+    let next = AtomicUsize::new(0);
+    // Each worker takes the next file: their costs differ too much for equal shares.
+    let work = || {
+        let mut resolved = Vec::new();
+        while let Some(id) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+            resolved.push((*id, EncodedFileEdges::encode(&resolve::resolve_file(index, *id))));
+        }
+        resolved
+    };
+    if threads <= 1 || files.len() < MIN_PARALLEL_FILES {
+        return work();
+    }
+    std::thread::scope(|scope| {
+        let workers: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let join = |it: ScopedJoinHandle<'_, Vec<(FileId, EncodedFileEdges)>>| {
+            it.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+        };
+        workers.into_iter().flat_map(join).collect()
+    })
+}

@@ -1,0 +1,210 @@
+//! Resolution of TypeScript and JavaScript: modules, members, types.
+
+use expect_test::expect;
+use waylore_graph::EdgeKind;
+
+use crate::fixture::{check_edge_kinds, check_edges};
+
+#[test]
+fn imports_follow_aliases_barrel_files_and_default_exports() {
+    check_edges(
+        "
+== lib/index.ts
+export * from './deep'
+export { hidden as shown } from './deep'
+export { default as Thing } from './thing'
+export * as tools from './tools'
+== lib/deep.ts
+export function far() {}
+function hidden() {}
+export { hidden }
+== lib/thing.ts
+export default class Real { go() {} }
+== lib/tools.ts
+export const cut = () => {}
+== app.ts
+import { far as near, shown, Thing, tools } from './lib'
+import * as all from './lib/index.js'
+near(); shown(); new Thing().go(); tools.cut(); all.far()
+",
+        expect![[r"
+            app.ts calls lib/deep.ts:far (import)
+            app.ts calls lib/deep.ts:hidden (import)
+            app.ts calls lib/thing.ts:Real.go (type)
+            app.ts calls lib/tools.ts:cut (import)
+            app.ts instantiates lib/thing.ts:Real (import)
+        "]],
+    );
+}
+
+#[test]
+fn path_mappings_and_workspace_packages_are_followed() {
+    check_edges(
+        r#"
+== tsconfig.base.json
+{ "compilerOptions": { "baseUrl": ".", /* aliases */ "paths": { "@app/*": ["./src/*"], }, } }
+== tsconfig.json
+{ "extends": "./tsconfig.base.json" }
+== packages/math/package.json
+{ "name": "@org/math", "exports": { ".": { "types": "./dist/index.d.ts", "import": "./dist/index.js" }, "./extra": "./src/extra.ts" } }
+== packages/math/src/index.ts
+export function add() {}
+== packages/math/src/extra.ts
+export function more() {}
+== src/util/text.ts
+export function trim() {}
+== src/main.ts
+import { trim } from '@app/util/text'
+import { add } from '@org/math'
+import { more } from '@org/math/extra'
+import { join } from 'path'
+export function main() { trim(); add(); more(); join() }
+"#,
+        expect![[r"
+            src/main.ts:main calls packages/math/src/extra.ts:more (import)
+            src/main.ts:main calls packages/math/src/index.ts:add (import)
+            src/main.ts:main calls src/util/text.ts:trim (import)
+        "]],
+    );
+}
+
+#[test]
+fn types_of_parameters_fields_results_and_callbacks_are_followed() {
+    check_edges(
+        "
+== scene.ts
+export class Node { draw(): void {} next(): Node | null { return null } }
+export class Scene {
+  private nodes: Map<string, Node> = new Map()
+  list: readonly Node[] = []
+  constructor(private root: Node) {}
+  get first() { return this.list[0] }
+  async find(id: string): Promise<Node> { return this.nodes.get(id)! }
+  all() {
+    this.root.draw()
+    this.list.forEach((it) => it.next()?.draw())
+    for (const node of this.list) node.draw()
+    this.first.draw()
+  }
+}
+export const make = (root: Node) => new Scene(root)
+== app.ts
+import { make, type Scene } from './scene'
+const use = async ({ scene }: { scene: Scene }) => {
+  (await scene.find('a')).draw()
+  make(scene.first).all()
+}
+",
+        expect![[r"
+            app.ts:use calls scene.ts:Node.draw (type)
+            app.ts:use calls scene.ts:Scene.all (type)
+            app.ts:use calls scene.ts:Scene.find (type)
+            app.ts:use calls scene.ts:make (import)
+            scene.ts:Scene.all calls scene.ts:Node.draw (type)
+            scene.ts:Scene.all calls scene.ts:Node.next (type)
+            scene.ts:make instantiates scene.ts:Scene (scope)
+        "]],
+    );
+}
+
+#[test]
+fn foreign_objects_are_never_bound_to_equally_named_members() {
+    check_edges(
+        "
+== own.ts
+export class Store { fetchAll() {} get() {} }
+export function render() {}
+== app.ts
+import { render } from 'react-dom'
+import type { Client } from 'client'
+export function main(client: Client, list: string[], x) {
+  render(); client.fetchAll(); list.get(); 'a'.get(); JSON.fetchAll(); x.fetchAll()
+}
+",
+        expect![[r"
+            app.ts:main calls own.ts:Store.fetchAll (unique)
+        "]],
+    );
+}
+
+#[test]
+fn equally_named_methods_of_two_classes_are_kept_apart() {
+    check_edges(
+        "
+== a.ts
+export class A { run() { this.step() } step() {} }
+export class B extends A { run() { super.run() } step() {} }
+export const main = (a: A, b: B) => { a.run(); b.run(); b.step() }
+",
+        expect![[r"
+            a.ts:A.run calls a.ts:A.step (member)
+            a.ts:B extends a.ts:A (scope)
+            a.ts:B.run calls a.ts:A.run (member)
+            a.ts:B.run overrides a.ts:A.run (member)
+            a.ts:B.step overrides a.ts:A.step (member)
+            a.ts:main calls a.ts:A.run (type)
+            a.ts:main calls a.ts:B.run (type)
+            a.ts:main calls a.ts:B.step (type)
+        "]],
+    );
+}
+
+#[test]
+fn calls_in_closures_belong_to_the_enclosing_function() {
+    check_edges(
+        "
+== a.tsx
+export function work() {}
+export const Page = ({ items }) => {
+  const onClick = () => { work() }
+  useEffect(() => { items.map(() => work()) })
+  return <Button onClick={onClick}><Label /></Button>
+}
+const Button = (props) => <b {...props} />
+function Label() { return null }
+",
+        expect![[r"
+            a.tsx:Page calls a.tsx:Button (scope)
+            a.tsx:Page calls a.tsx:Label (scope)
+            a.tsx:Page calls a.tsx:work (scope)
+        "]],
+    );
+}
+
+#[test]
+fn a_function_that_is_passed_as_a_value_is_used() {
+    check_edge_kinds(
+        "
+== a.ts
+export function handler() {}
+export class Config {}
+== b.ts
+import { handler, Config } from './a'
+export function start(config: Config) { register(handler) }
+",
+        &[EdgeKind::Uses, EdgeKind::TypedAs, EdgeKind::Imports, EdgeKind::ImportsSymbol],
+        expect![[r"
+            b.ts imports a.ts (import)
+            b.ts imports_symbol a.ts:Config (import)
+            b.ts imports_symbol a.ts:handler (import)
+            b.ts:start typed_as a.ts:Config (import)
+            b.ts:start uses a.ts:handler (import)
+        "]],
+    );
+}
+
+#[test]
+fn test_cases_are_named_by_their_titles() {
+    check_edges(
+        "
+== a.ts
+export function work() {}
+== a.test.ts
+import { work } from './a'
+describe('work', () => { it('works', () => { work() }) })
+",
+        expect![[r"
+            a.test.ts:work.works calls a.ts:work (import)
+        "]],
+    );
+}

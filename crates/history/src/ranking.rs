@@ -1,0 +1,101 @@
+//! Rankings of files over the whole history: by similar commit subjects, and by churn.
+
+use std::collections::HashMap;
+
+use model::hasher::FastBuildHasher;
+use model::words;
+
+use crate::{CommitHistory, HistoryFileId, hash_keywords, recency_weight};
+
+/// Files returned by a ranking.
+const MAX_RANKED_FILES: usize = 100;
+
+/// Scores of files while they are summed up.
+type FileScores = HashMap<HistoryFileId, f64, FastBuildHasher>;
+
+/// Ranks files by the commits that changed them: the more rare words a commit's subject shares
+/// with `text` (weighted by inverse document frequency), and the newer it is, the more it counts.
+/// Best first; files of commits without a shared word are left out.
+pub fn rank_by_subject(history: &CommitHistory, text: &str) -> Vec<(String, f64)> {
+    let weights = word_weights(history, &hash_keywords(text));
+    let newest = history.newest_commit_at();
+    let mut scores = FileScores::default();
+    for commit in &history.commits {
+        let shared: f64 = commit.word_hashes.iter().filter_map(|it| weights.get(it)).sum();
+        if shared > 0.0 {
+            // Squared, so that one commit with two shared words beats two commits with one each.
+            // Divided, so that a commit of many files does not lift all of them.
+            #[expect(clippy::cast_precision_loss, reason = "a commit has at most 50 files")]
+            let score = shared * shared * recency_weight(newest - commit.committed_at)
+                / (commit.files.len() as f64).sqrt();
+            for file in &commit.files {
+                *scores.entry(*file).or_default() += score;
+            }
+        }
+    }
+    rank_files(history, scores)
+}
+
+/// Inverse document frequency of the query's words, a commit subject being a document. Words that
+/// occur in no subject are left out.
+fn word_weights(history: &CommitHistory, query: &[u32]) -> HashMap<u32, f64, FastBuildHasher> {
+    let mut doc_freqs: HashMap<u32, u64, FastBuildHasher> =
+        query.iter().map(|it| (*it, 0)).collect();
+    for commit in &history.commits {
+        for word in &commit.word_hashes {
+            if let Some(doc_freq) = doc_freqs.get_mut(word) {
+                *doc_freq += 1;
+            }
+        }
+    }
+    let n_commits = history.commits.len() as u64;
+    doc_freqs
+        .into_iter()
+        .filter(|it| it.1 > 0)
+        .map(|(word, doc_freq)| (word, words::inverse_document_frequency(n_commits, doc_freq)))
+        .collect()
+}
+
+/// Ranks files by churn: the recency weights of the commits that changed them, summed. Best first.
+pub fn rank_by_churn(history: &CommitHistory) -> Vec<(String, f64)> {
+    let newest = history.newest_commit_at();
+    let mut scores = FileScores::default();
+    for commit in &history.commits {
+        for file in &commit.files {
+            *scores.entry(*file).or_default() += recency_weight(newest - commit.committed_at);
+        }
+    }
+    rank_files(history, scores)
+}
+
+/// Sorts by score, ties by path, and drops files that have no path any more.
+fn rank_files(history: &CommitHistory, scores: FileScores) -> Vec<(String, f64)> {
+    let with_path =
+        |(file, score): (HistoryFileId, f64)| Some((history.current_path(file)?.to_owned(), score));
+    let mut ranked: Vec<(String, f64)> = scores.into_iter().filter_map(with_path).collect();
+    ranked.sort_by(|a, b| b.1.total_cmp(&a.1).then_with(|| a.0.cmp(&b.0)));
+    ranked.truncate(MAX_RANKED_FILES);
+    ranked
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::TouchedFile;
+
+    #[test]
+    fn rare_words_lead_to_the_files_of_commits_that_used_them() {
+        let mut history = CommitHistory::default();
+        for (subject, path) in [
+            ("fix the token parser", "token.rs"),
+            ("fix the login page", "login.rs"),
+            ("fix typo", "readme.md"),
+            ("fix typo", "readme.md"),
+        ] {
+            history.add_commit(0, subject, &[TouchedFile { path, old_path: None, is_new: false }]);
+        }
+        assert_eq!(rank_by_subject(&history, "why does the parser fix fail")[0].0, "token.rs");
+        assert!(rank_by_subject(&history, "unheard of").is_empty());
+        assert_eq!(rank_by_churn(&history)[0].0, "readme.md");
+    }
+}

@@ -1,0 +1,135 @@
+//! Error text of a server, made safe to show: one short line, no control characters, no part of the key.
+
+use serde_json::Value;
+
+use super::api_key::ApiKey;
+
+/// As many characters as are shown.
+const MAX_MESSAGE_CHARS: usize = 200;
+
+/// As many characters as are looked at.
+const MAX_SCANNED_CHARS: usize = 4 * MAX_MESSAGE_CHARS;
+
+/// Parts of the key at least this long are masked; shorter ones reveal nothing.
+const MIN_KEY_PART: usize = 6;
+
+/// A shorter key is no secret but a placeholder that some local servers require.
+const MIN_SECRET_CHARS: usize = 4;
+
+/// A line from a server, or from something that quotes one.
+pub(super) fn clean_line(text: &str, key: Option<&ApiKey>) -> String {
+    let plain = |it: &char| !it.is_control() && !is_invisible(*it);
+    let spaced =
+        text.chars().take(MAX_SCANNED_CHARS).map(|it| if it.is_whitespace() { ' ' } else { it });
+    let text: String = spaced.filter(plain).collect();
+    let text = text.split(' ').filter(|it| !it.is_empty()).collect::<Vec<_>>().join(" ");
+    let text = key.map_or(text.clone(), |it| mask_key(&text, it.reveal()));
+    match text.char_indices().nth(MAX_MESSAGE_CHARS) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
+}
+
+/// The message within the body of a refusal.
+pub(super) fn server_message(body: &[u8], key: Option<&ApiKey>) -> String {
+    let text = String::from_utf8_lossy(body);
+    if text.trim_start().starts_with('<') {
+        return "(a web page)".to_owned();
+    }
+    let message = serde_json::from_slice::<Value>(body).ok().and_then(|it| find_message(&it));
+    let line = clean_line(message.as_deref().unwrap_or(&text), key);
+    if line.is_empty() { "(no reason given)".to_owned() } else { line }
+}
+
+/// Ollama and TEI say `error`, `OpenAI` and Anthropic `error.message`, Cohere `message`, Voyage `detail`.
+fn find_message(body: &Value) -> Option<String> {
+    let places = ["/error/message", "/error", "/message", "/detail"];
+    places.iter().find_map(|it| body.pointer(it)?.as_str()).map(str::to_owned)
+}
+
+/// Hides every longest run of characters that the key has too, so that a key cut by the server or
+/// by a limit is hidden as well.
+fn mask_key(text: &str, key: &str) -> String {
+    if key.len() < MIN_SECRET_CHARS {
+        return text.to_owned();
+    }
+    let (text, key): (Vec<char>, Vec<char>) = (text.chars().collect(), key.chars().collect());
+    let shared = |from: usize| {
+        let run =
+            |at: usize| text[from..].iter().zip(&key[at..]).take_while(|(a, b)| a == b).count();
+        (0..key.len()).map(run).max().unwrap_or(0)
+    };
+    let mut acc = String::new();
+    let mut i = 0;
+    while i < text.len() {
+        let n_shared = shared(i);
+        if n_shared >= MIN_KEY_PART.min(key.len()) {
+            acc.push_str("***");
+            i += n_shared;
+        } else {
+            acc.push(text[i]);
+            i += 1;
+        }
+    }
+    acc
+}
+
+/// Zero-width and bidi characters, which change how the line is displayed.
+fn is_invisible(it: char) -> bool {
+    matches!(it, '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use proptest::collection::vec;
+    use proptest::prelude::*;
+
+    fn check(body: &str, expect: Expect) {
+        let key = ApiKey::new("sk-live-0123456789abcdef").unwrap();
+        expect.assert_eq(&server_message(body.as_bytes(), Some(&key)));
+    }
+
+    #[test]
+    fn the_message_is_found_wherever_providers_put_it() {
+        check(r#"{"error":"model not found"}"#, expect!["model not found"]);
+        check(r#"{"error":{"message":"bad model","type":"x"}}"#, expect!["bad model"]);
+        check(r#"{"message":"invalid api token"}"#, expect!["invalid api token"]);
+        check(r#"{"detail":"no such argument"}"#, expect!["no such argument"]);
+        check("plain\r\n\ttext", expect!["plain text"]);
+        check("<!doctype html><title>502", expect!["(a web page)"]);
+        check("", expect!["(no reason given)"]);
+        check("\u{1b}[31mred\u{7} \u{202e}desrever", expect!["[31mred desrever"]);
+    }
+
+    #[test]
+    fn no_part_of_the_key_comes_back() {
+        check(r#"{"error":"wrong key sk-live-0123456789abcdef!"}"#, expect!["wrong key ***!"]);
+        check("wrong key sk-live-…89abcdef", expect!["wrong key ***…***"]);
+        check("Bearer sk-live-0123\n456789abcdef", expect!["Bearer *** ***"]);
+        check("sk\u{0}-live-0123456789abcdef", expect!["***"]);
+    }
+
+    proptest! {
+        #[test]
+        fn no_run_of_the_key_survives(key in "[a-z0-9-]{4,20}", text in "[a-z0-9\\- ]{0,30}", cuts in vec((0_usize..20, 0_usize..20), 0..4)) {
+            let pieces = cuts.iter().map(|(from, length)| {
+                let from = (*from).min(key.len());
+                &key[from..(from + length).min(key.len())]
+            });
+            let text = pieces.collect::<Vec<_>>().join(&text);
+            let line = clean_line(&text, Some(&ApiKey::new(&key).unwrap()));
+            let length = MIN_KEY_PART.min(key.len());
+            prop_assert!((0..=key.len() - length).all(|it| !line.contains(&key[it..it + length])), "{line}");
+        }
+    }
+
+    #[test]
+    fn a_line_is_short_even_when_the_server_is_not() {
+        let text = clean_line(&"é ".repeat(10_000), None);
+        assert_eq!(text.chars().count(), MAX_MESSAGE_CHARS + 1);
+        let key = ApiKey::new(&"x".repeat(300)).unwrap();
+        assert_eq!(clean_line(&"x".repeat(10_000), Some(&key)), "*********");
+    }
+}

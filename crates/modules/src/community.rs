@@ -1,0 +1,163 @@
+//! Community detection: groups of nodes with more edges among themselves than chance would give
+//! (the Louvain method, Blondel et al. 2008, which maximises modularity).
+//!
+//! Nodes are visited in order and ties go to the lower group number, so the same graph always
+//! gives the same groups.
+
+use std::collections::BTreeMap;
+
+/// Bound on the rounds of both phases. Graphs of files settle in a few; the bound only guarantees
+/// that the loops end.
+const MAX_ROUNDS: usize = 20;
+
+/// Smallest gain for which a node moves. Below it, rounding errors could move nodes to and fro.
+const MIN_GAIN: f64 = 1e-9;
+
+/// A weighted undirected graph.
+struct WeightedGraph {
+    /// Neighbours of each node with the weight of the edge; each edge is listed at both ends.
+    edges: Vec<BTreeMap<usize, f64>>,
+    /// Weight of each node's edges to itself: the edges inside a group that became a node.
+    self_loops: Vec<f64>,
+}
+
+/// Returns the group of every node, numbered from 0. Edges are undirected; several edges between
+/// two nodes add up.
+pub fn detect_communities(n_nodes: usize, edges: &[(usize, usize, f64)]) -> Vec<usize> {
+    let mut graph =
+        WeightedGraph { edges: vec![BTreeMap::new(); n_nodes], self_loops: vec![0.0; n_nodes] };
+    for &(a, b, weight) in edges.iter().filter(|it| it.0 != it.1 && it.2 > 0.0) {
+        *graph.edges[a].entry(b).or_default() += weight;
+        *graph.edges[b].entry(a).or_default() += weight;
+    }
+    let mut community: Vec<usize> = (0..n_nodes).collect();
+    for _ in 0..MAX_ROUNDS {
+        let groups = move_nodes(&graph);
+        let n_groups = groups.iter().max().map_or(0, |it| it + 1);
+        // Each node is a group of its own: no move improves modularity any more.
+        if n_groups == graph.edges.len() {
+            break;
+        }
+        for it in &mut community {
+            *it = groups[*it];
+        }
+        graph = aggregate_groups(&graph, &groups, n_groups);
+    }
+    community
+}
+
+/// First phase: moves each node to the neighbouring group with the largest gain in modularity,
+/// until a round moves none. Groups are numbered from 0 in order of their first node.
+fn move_nodes(graph: &WeightedGraph) -> Vec<usize> {
+    let n_nodes = graph.edges.len();
+    let degrees: Vec<f64> = graph
+        .edges
+        .iter()
+        .zip(&graph.self_loops)
+        .map(|(edges, self_loop)| edges.values().sum::<f64>() + 2.0 * self_loop)
+        .collect();
+    let total_degree: f64 = degrees.iter().sum();
+    let mut group: Vec<usize> = (0..n_nodes).collect();
+    let mut group_degrees = degrees.clone();
+    for _ in 0..MAX_ROUNDS {
+        let mut n_moves = 0;
+        for node in 0..n_nodes {
+            let from = group[node];
+            // Weight of the node's edges into each neighbouring group. Its own group is always a
+            // candidate, even without an edge into it.
+            let mut weights: BTreeMap<usize, f64> = BTreeMap::from([(from, 0.0)]);
+            for (other, weight) in &graph.edges[node] {
+                *weights.entry(group[*other]).or_default() += weight;
+            }
+            // The node leaves its group first, so that all candidates are compared without it.
+            group_degrees[from] -= degrees[node];
+            let gain =
+                |it: usize, weight: f64| weight - degrees[node] * group_degrees[it] / total_degree;
+            let mut best = (from, gain(from, weights[&from]));
+            for (candidate, weight) in &weights {
+                let gain = gain(*candidate, *weight);
+                if gain > best.1 + MIN_GAIN {
+                    best = (*candidate, gain);
+                }
+            }
+            group_degrees[best.0] += degrees[node];
+            group[node] = best.0;
+            n_moves += usize::from(best.0 != from);
+        }
+        if n_moves == 0 {
+            break;
+        }
+    }
+    renumber(&group)
+}
+
+/// Numbers groups from 0 in order of their first node.
+fn renumber(group: &[usize]) -> Vec<usize> {
+    let mut numbers = BTreeMap::new();
+    for it in group {
+        let next = numbers.len();
+        numbers.entry(*it).or_insert(next);
+    }
+    group.iter().map(|it| numbers[it]).collect()
+}
+
+/// Second phase: makes each group one node of a smaller graph.
+fn aggregate_groups(graph: &WeightedGraph, groups: &[usize], n_groups: usize) -> WeightedGraph {
+    let mut smaller =
+        WeightedGraph { edges: vec![BTreeMap::new(); n_groups], self_loops: vec![0.0; n_groups] };
+    for (node, edges) in graph.edges.iter().enumerate() {
+        let from = groups[node];
+        smaller.self_loops[from] += graph.self_loops[node];
+        for (other, weight) in edges {
+            let to = groups[*other];
+            if to == from {
+                // Each edge is listed at both ends, so it comes by here twice.
+                smaller.self_loops[from] += weight / 2.0;
+            } else {
+                *smaller.edges[from].entry(to).or_default() += weight;
+            }
+        }
+    }
+    smaller
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_triangles_with_a_bridge_are_two_groups() {
+        let edges = [
+            (0, 1, 1.0),
+            (1, 2, 1.0),
+            (0, 2, 1.0),
+            (3, 4, 1.0),
+            (4, 5, 1.0),
+            (3, 5, 1.0),
+            (2, 3, 0.2),
+        ];
+        assert_eq!(detect_communities(6, &edges), [0, 0, 0, 1, 1, 1]);
+    }
+
+    #[test]
+    fn a_node_without_edges_is_a_group_of_its_own() {
+        assert_eq!(detect_communities(3, &[(0, 2, 1.0)]), [0, 1, 0]);
+        assert!(detect_communities(0, &[]).is_empty());
+    }
+
+    #[test]
+    fn a_ring_of_cliques_is_split_into_its_cliques() {
+        let mut edges = Vec::new();
+        for clique in 0..6 {
+            for a in 0..5 {
+                for b in 0..a {
+                    edges.push((clique * 5 + a, clique * 5 + b, 1.0));
+                }
+            }
+            edges.push((clique * 5, (clique * 5 + 6) % 30, 0.5));
+        }
+        let groups = detect_communities(30, &edges);
+        let expected: Vec<usize> = (0..30).map(|it| it / 5).collect();
+        assert_eq!(groups, expected);
+    }
+}

@@ -1,0 +1,421 @@
+//! Description of a module in the project's own words: the first sentence of its manifest, its
+//! README or its entry file.
+
+/// A longer description is cut at a word.
+const MAX_DESCRIPTION_CHARS: usize = 180;
+
+/// A description needs more letters than this to say anything; a README line needs as many outside
+/// links to be prose.
+const MIN_LETTERS: usize = 8;
+
+/// Openings of instructions. They tell how to do something, not what the module is.
+const INSTRUCTION_OPENINGS: &[&str] = &[
+    "First",
+    "Then ",
+    "To ",
+    "Run ",
+    "Install",
+    "This command",
+    "Please",
+    "Make sure",
+    "You ",
+    "If ",
+    "See ",
+];
+
+/// Openings of sentences that describe the whole of what a README belongs to.
+#[rustfmt::skip]
+const SELF_DESCRIPTION_OPENINGS: &[&str] = &[
+    "This plugin", "This package", "This library", "This crate", "This module", "This project", "This tool", "This is the repository",
+    "This directory", "This folder", "This application", "This website",
+];
+
+/// The description in a manifest; `manifest` is its file name.
+pub fn manifest_description(manifest: &str, text: &str) -> Option<String> {
+    let description = match manifest {
+        "package.json" => {
+            let json: serde_json::Value = serde_json::from_str(text).ok()?;
+            json["description"].as_str()?.to_owned()
+        }
+        "Cargo.toml" | "pyproject.toml" => toml_string_field(text, "description")?,
+        "pom.xml" => {
+            let from = text.find("<description>")? + "<description>".len();
+            text[from..].split("</description>").next()?.to_owned()
+        }
+        _ => return None,
+    };
+    first_sentence(&description)
+}
+
+/// The name of the package in a manifest; `manifest` is its file name.
+pub fn manifest_name(manifest: &str, text: &str) -> Option<String> {
+    let name = match manifest {
+        "package.json" => {
+            let json: serde_json::Value = serde_json::from_str(text).ok()?;
+            let name = json["name"].as_str()?.to_owned();
+            // Without the scope: `@vitejs/vite` is `vite`.
+            name.rsplit('/').next()?.to_owned()
+        }
+        "Cargo.toml" | "pyproject.toml" => toml_string_field(text, "name")?,
+        "go.mod" => {
+            let path = text.lines().find_map(|it| it.strip_prefix("module "))?.trim();
+            let is_version = |it: &str| {
+                it.strip_prefix('v').is_some_and(|it| it.bytes().all(|it| it.is_ascii_digit()))
+            };
+            path.rsplit('/').find(|it| !is_version(it))?.to_owned()
+        }
+        _ => return None,
+    };
+    // The name becomes part of ids and output; template placeholders and the like are refused.
+    let is_plain = |it: char| it.is_alphanumeric() || matches!(it, '-' | '_' | '.');
+    (!name.is_empty() && name.chars().all(is_plain)).then_some(name)
+}
+
+/// The first string assigned to a field at the beginning of a line, over several lines or not.
+/// Sections are ignored: the package comes first in the manifests of both tools.
+fn toml_string_field(text: &str, field: &str) -> Option<String> {
+    let mut rest = text;
+    loop {
+        let (line, after) = rest.split_once('\n').unwrap_or((rest, ""));
+        if let Some((name, value)) = line.split_once('=')
+            && name.trim() == field
+        {
+            let multiline = ["\"\"\"", "'''"].into_iter().find(|it| value.trim().starts_with(it));
+            return match multiline {
+                Some(quote) => {
+                    let from = rest.find(quote)? + quote.len();
+                    rest[from..].split(quote).next().map(|it| it.trim().to_owned())
+                }
+                None => value.split(['"', '\'']).nth(1).map(str::to_owned),
+            };
+        }
+        if after.is_empty() {
+            return None;
+        }
+        rest = after;
+    }
+}
+
+/// Descriptions at the beginning of a file, best first. Only a README can have more than one.
+pub fn extract_descriptions(path: &str, text: &str) -> Vec<String> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let extension = name.rsplit_once('.').map_or("", |it| it.1).to_ascii_lowercase();
+    let description = match extension.as_str() {
+        "md" | "markdown" | "rst" => return describe_readme(text),
+        "rs" => describe_rust(text),
+        "py" => describe_python(text),
+        "go" => describe_go(text),
+        "ts" | "tsx" | "js" | "jsx" | "mjs" | "java" | "c" | "h" | "cpp" | "cs" | "php" => {
+            describe_block_comment(text)
+        }
+        _ => None,
+    };
+    description.into_iter().collect()
+}
+
+/// Paragraphs of a README that are considered.
+const MAX_README_PARAGRAPHS: usize = 3;
+
+/// One sentence of each of the first paragraphs of prose. Headings, badges, pictures, tables and
+/// markup are skipped.
+fn describe_readme(text: &str) -> Vec<String> {
+    let is_prose = |line: &str| {
+        let first = line.chars().next();
+        first.is_some_and(|it| it.is_alphanumeric() || matches!(it, '*' | '_' | '`'))
+            && !line.starts_with("* ")
+            && count_letters_outside_links(line) > MIN_LETTERS
+    };
+    // `Title` above `=====`, in Markdown and reStructuredText.
+    let is_underline = |line: &str| {
+        line.len() > 2 && line.chars().all(|it| matches!(it, '=' | '-' | '~' | '*' | '#'))
+    };
+    let lines: Vec<&str> = text.lines().map(str::trim).collect();
+    let mut descriptions = Vec::new();
+    let (mut at, mut n_paragraphs, mut in_fence) = (0, 0, false);
+    while at < lines.len() && n_paragraphs < MAX_README_PARAGRAPHS {
+        in_fence ^= lines[at].starts_with("```");
+        let is_title = lines.get(at + 1).is_some_and(|it| is_underline(it));
+        if in_fence || is_title || is_underline(lines[at]) || !is_prose(lines[at]) {
+            at += 1;
+            continue;
+        }
+        let paragraph: Vec<&str> =
+            lines[at..].iter().copied().take_while(|it| !it.is_empty()).collect();
+        at += paragraph.len();
+        n_paragraphs += 1;
+        descriptions.extend(describing_sentence(&join_paragraph(paragraph.into_iter())));
+    }
+    descriptions
+}
+
+/// The first sentence of a paragraph that describes the thing itself ("This library …"), else its
+/// first sentence.
+fn describing_sentence(paragraph: &str) -> Option<String> {
+    let tails = SELF_DESCRIPTION_OPENINGS.iter().filter_map(|it| {
+        let at = paragraph.find(&format!(". {it} "))?;
+        Some(&paragraph[at + 2..])
+    });
+    // The longest tail begins first.
+    tails
+        .min_by_key(|it| usize::MAX - it.len())
+        .and_then(first_sentence)
+        .or_else(|| first_sentence(paragraph))
+}
+
+/// Counts the letters of a line outside brackets: a line of badges has hardly any.
+fn count_letters_outside_links(line: &str) -> usize {
+    let mut depth = 0_i32;
+    let mut n_letters = 0;
+    for it in line.chars() {
+        match it {
+            '[' | '(' | '<' => depth += 1,
+            ']' | ')' | '>' => depth -= 1,
+            _ if depth <= 0 && it.is_alphabetic() => n_letters += 1,
+            _ => {}
+        }
+    }
+    n_letters
+}
+
+/// The first `//!` comment near the top. Licence comments and attributes may come before it.
+fn describe_rust(text: &str) -> Option<String> {
+    let docs = text.lines().take(80).skip_while(|it| !it.starts_with("//!"));
+    let docs = docs.map_while(|it| it.strip_prefix("//!")).map(str::trim);
+    // A heading or a link definition is not a sentence.
+    let docs = docs.skip_while(|it| it.is_empty() || it.starts_with('#') || it.starts_with("[`"));
+    first_sentence(&join_paragraph(docs))
+}
+
+/// The module docstring.
+fn describe_python(text: &str) -> Option<String> {
+    let text = text.trim_start_matches('\u{feff}');
+    let code = text.lines().skip_while(|it| it.starts_with('#') || it.trim().is_empty());
+    let rest = code.collect::<Vec<_>>().join("\n");
+    let rest = rest.strip_prefix('r').unwrap_or(&rest);
+    let quote = ["\"\"\"", "'''"].into_iter().find(|it| rest.starts_with(it))?;
+    let docstring = rest[3..].split(quote).next()?;
+    first_sentence(&join_paragraph(docstring.lines().skip_while(|it| it.trim().is_empty())))
+}
+
+/// The package comment. The module has that name already, so `Package x provides …` is
+/// `provides …`.
+fn describe_go(text: &str) -> Option<String> {
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|it| it.starts_with("// Package "))?;
+    let comment = lines[at..].iter().map_while(|it| it.strip_prefix("//"));
+    let text = join_paragraph(comment);
+    let rest =
+        text.strip_prefix("Package ").and_then(|it| it.split_once(' ')).map_or(&*text, |it| it.1);
+    first_sentence(rest)
+}
+
+/// The first block comment at the top that is not a licence or a setting of a linter.
+fn describe_block_comment(text: &str) -> Option<String> {
+    let mut rest = text.trim_start();
+    while let Some(block) = rest.strip_prefix("/*") {
+        let (comment, after) = block.split_once("*/")?;
+        let lines = comment.lines().map(|it| it.trim().trim_start_matches('*').trim());
+        let paragraph = join_paragraph(lines.skip_while(|it| it.is_empty()));
+        let lower = paragraph.to_lowercase();
+        let boilerplate =
+            ["copyright", "license", "licence", "eslint", "prettier", "@ts-", "spdx", "jshint"];
+        if !paragraph.starts_with('@') && !boilerplate.iter().any(|it| lower.contains(it)) {
+            return first_sentence(&paragraph);
+        }
+        rest = after.trim_start();
+    }
+    None
+}
+
+/// Joins lines up to the first empty one.
+fn join_paragraph<'a>(lines: impl Iterator<Item = &'a str>) -> String {
+    let lines: Vec<&str> = lines.map(str::trim).take_while(|it| !it.is_empty()).take(12).collect();
+    lines.join(" ")
+}
+
+/// The first sentence of a text without markup; `None` if it describes nothing.
+fn first_sentence(text: &str) -> Option<String> {
+    let plain = strip_markup(text);
+    let end = plain.match_indices(". ").map(|it| it.0).find(|at| {
+        let word = plain[..*at].rsplit([' ', '(']).next().unwrap_or_default();
+        !matches!(word, "e.g" | "i.e" | "vs" | "etc" | "Mr" | "St") && word.len() > 1
+    });
+    let sentence = end.map_or(plain.as_str(), |it| &plain[..it]);
+    // The introduction of a list is nothing without the list.
+    if sentence.ends_with(':') {
+        return None;
+    }
+    let mut description = sentence.trim_end_matches('.').to_owned();
+    if description.chars().count() > MAX_DESCRIPTION_CHARS {
+        description = description.chars().take(MAX_DESCRIPTION_CHARS).collect();
+        let at = description.rfind(' ').unwrap_or(description.len());
+        description.truncate(at);
+        description.push('…');
+    }
+    // A first word with an underscore is an identifier: the sentence documents an item of the file.
+    let first_word = description.split(' ').next().unwrap_or_default();
+    let is_other = INSTRUCTION_OPENINGS.iter().any(|it| description.starts_with(it))
+        || first_word.contains('_');
+    let n_letters = description.chars().filter(|it| it.is_alphabetic()).count();
+    (n_letters > MIN_LETTERS && !is_other).then_some(description)
+}
+
+/// Removes links, tags, emphasis and control characters; white space becomes single blanks.
+fn strip_markup(text: &str) -> String {
+    let mut without_links = String::new();
+    let mut rest = text.trim();
+    // `[text](address)` leaves `[text`; the bracket goes below.
+    while let Some(at) = rest.find("](") {
+        let (before, after) = rest.split_at(at);
+        without_links.push_str(before);
+        rest = after.find(')').map_or("", |it| &after[it + 1..]);
+    }
+    without_links.push_str(rest);
+    let plain: String = strip_tags(&without_links)
+        .chars()
+        .map(|it| if it.is_whitespace() { ' ' } else { it })
+        .filter(|it| !it.is_control() && !matches!(it, '*' | '[' | ']' | '<' | '>'))
+        .collect();
+    plain.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// Removes HTML tags and replaces Javadoc links by their target: `{@link a.b.C}` is `C`.
+fn strip_tags(text: &str) -> String {
+    let mut stripped = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(['<', '{']) {
+        stripped.push_str(&rest[..at]);
+        rest = &rest[at..];
+        let is_tag = rest[1..].starts_with(|it: char| it.is_ascii_alphabetic() || it == '/');
+        let end =
+            if is_tag { rest.find('>') } else { rest.find('}').filter(|_| rest.starts_with("{@")) };
+        let Some(end) = end else {
+            // A lone bracket is text.
+            stripped.push_str(&rest[..1]);
+            rest = &rest[1..];
+            continue;
+        };
+        if !is_tag {
+            let target = rest[..end].rsplit(' ').next().unwrap_or_default();
+            stripped.push_str(target.rsplit(['.', '#']).next().unwrap_or_default());
+        }
+        rest = &rest[end + 1..];
+    }
+    stripped + rest
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn descriptions_come_from_the_beginning_of_a_file() {
+        for (path, text, expected) in [
+            (
+                "lib.rs",
+                "//! The only crate that knows SQL.\n//!\n//! More.",
+                "The only crate that knows SQL",
+            ),
+            (
+                "x.go",
+                "// Copyright\n\n// Package hugofs provides the file systems used by Hugo.\npackage hugofs",
+                "provides the file systems used by Hugo",
+            ),
+            (
+                "__init__.py",
+                "# license\n\"\"\"\nClasses to represent the database, e.g. tables. More.\n\"\"\"",
+                "Classes to represent the database, e.g. tables",
+            ),
+            (
+                "index.ts",
+                "/* eslint-disable */\n/**\n * Draws arrows between shapes.\n * @module x\n */",
+                "Draws arrows between shapes",
+            ),
+            (
+                "README.md",
+                "# Title\n\n[![build](http://x)](http://y)\n\nA **fast** [parser](http://z) for things. More.",
+                "A fast parser for things",
+            ),
+            (
+                "README.md",
+                "# Website\n\nThis website is built using [Docusaurus 2](https://docusaurus.io/), a generator.",
+                "This website is built using Docusaurus 2, a generator",
+            ),
+            (
+                "README.md",
+                "Browsers differ in what they know. This plugin makes old ones do. More.",
+                "This plugin makes old ones do",
+            ),
+            (
+                "package-info.java",
+                "/* Licensed under the X License */\n/** Provides {@link a.Gson} for <b>JSON</b>. */\npackage a;",
+                "Provides Gson for JSON",
+            ),
+        ] {
+            let descriptions = extract_descriptions(path, text);
+            assert_eq!(descriptions.first().map(String::as_str), Some(expected), "{path}");
+        }
+        for (path, text) in [
+            ("lib.rs", "use x;"),
+            ("a.py", "import x"),
+            ("README.md", "# Title\n"),
+            ("README.md", "# Title\n\nTemplates that are supported include:\n\n- one\n"),
+            ("a.ts", "/* Copyright X */ code"),
+            ("__init__.py", "\"\"\"\nLANG_INFO is a dictionary of languages.\n\"\"\""),
+        ] {
+            assert!(extract_descriptions(path, text).is_empty(), "{path}");
+        }
+    }
+
+    #[test]
+    fn a_readme_has_more_than_one_paragraph_to_choose_from() {
+        let text = "A fast site generator by friends.\n\n---\n\nThis is the repository for the documentation site.";
+        assert_eq!(
+            extract_descriptions("README.md", text),
+            [
+                "A fast site generator by friends",
+                "This is the repository for the documentation site"
+            ]
+        );
+    }
+
+    #[test]
+    fn a_manifest_names_its_package() {
+        for (manifest, text, name) in [
+            ("package.json", r#"{"name": "@vitejs/vite-monorepo"}"#, Some("vite-monorepo")),
+            ("Cargo.toml", "[package]\nname = \"ripgrep\"\n", Some("ripgrep")),
+            ("pyproject.toml", "[project]\nname = 'Flask'\n", Some("Flask")),
+            ("go.mod", "module github.com/a/hugo/v2\n\ngo 1.25\n", Some("hugo")),
+            ("Cargo.toml", "[workspace]\n", None),
+        ] {
+            assert_eq!(manifest_name(manifest, text).as_deref(), name, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_manifest_has_a_field_for_its_description() {
+        assert_eq!(
+            manifest_description("package.json", r#"{"description": "Draws things. Well."}"#)
+                .as_deref(),
+            Some("Draws things")
+        );
+        assert_eq!(
+            manifest_description("Cargo.toml", "[package]\ndescription = \"An event loop\"\n")
+                .as_deref(),
+            Some("An event loop")
+        );
+        assert_eq!(
+            manifest_description(
+                "Cargo.toml",
+                "[package]\ndescription = \"\"\"\nGrep, but with\nan index.\n\"\"\"\n"
+            )
+            .as_deref(),
+            Some("Grep, but with an index")
+        );
+        assert_eq!(
+            manifest_description("Cargo.toml", "[package]\ndescription.workspace = true\n"),
+            None
+        );
+        assert_eq!(manifest_description("package.json", "nonsense"), None);
+    }
+}

@@ -1,0 +1,117 @@
+//! Discovery of the modules of a project from its files and packages.
+
+use std::collections::HashMap;
+
+use crate::partition::{FileGroup, PackageRoot, is_supporting_folder, partition_files};
+use crate::relations::ModuleRelations;
+use crate::{FileNode, Module, core_files, entry_points, naming, test_files};
+
+/// Finds the modules of a project. Ids are derived from the names; [`crate::reuse_module_ids`]
+/// replaces them by those of an earlier map. Descriptions stay empty.
+///
+/// Order: product code first, then examples, benchmarks and the like, then tests.
+pub fn find_modules(nodes: &[FileNode], packages: &[PackageRoot]) -> Vec<Module> {
+    let groups = partition_files(nodes, packages);
+    let group_of: HashMap<usize, usize> = groups
+        .iter()
+        .enumerate()
+        .flat_map(|(at, group)| group.files.iter().map(move |it| (*it, at)))
+        .collect();
+    let project = packages.iter().find(|it| it.root.is_empty()).and_then(|it| it.name.as_deref());
+    let names = naming::name_modules(&groups, nodes, project);
+    let ids = naming::assign_ids(&names);
+    let relations = ModuleRelations::collect(nodes, &group_of, &groups);
+    let tests = test_files::assign_tests(nodes, &groups, &group_of);
+    let mut modules = Vec::new();
+    for (at, (group, test_files)) in groups.iter().zip(tests).enumerate() {
+        let ids_of = |list: Vec<usize>| list.into_iter().map(|it| ids[it].clone()).collect();
+        modules.push(Module {
+            id: ids[at].clone(),
+            name: names[at].clone(),
+            root: group.root.clone(),
+            description: String::new(),
+            files: group.files.iter().map(|it| nodes[*it].path.clone()).collect(),
+            core_files: core_files::rank_core_files(nodes, group),
+            entry_points: entry_points::find_entry_points(nodes, group, &group_of, at),
+            test_files,
+            dependencies: ids_of(relations.dependencies_of(at)),
+            dependents: ids_of(relations.dependents_of(at)),
+            co_changing: ids_of(relations.co_changing_with(at)),
+            is_test: group.is_all_tests(nodes),
+            is_linked: relations.has_references(at) || has_references(nodes, group),
+        });
+    }
+    modules.sort_by_key(|it| {
+        (it.is_test, is_supporting_folder(&it.root), it.root.clone(), it.id.clone())
+    });
+    modules
+}
+
+fn has_references(nodes: &[FileNode], group: &FileGroup) -> bool {
+    group.files.iter().any(|it| !nodes[*it].references.is_empty())
+}
+
+#[cfg(test)]
+pub(crate) mod tests {
+    use super::*;
+    use crate::ModuleCoverage;
+
+    /// One file per line: its path, then the files it refers to.
+    pub(crate) fn parse_nodes(lines: &str) -> Vec<FileNode> {
+        let lines: Vec<Vec<&str>> = lines
+            .lines()
+            .map(|it| it.split_whitespace().collect())
+            .filter(|it: &Vec<&str>| !it.is_empty())
+            .collect();
+        let index_of = |path: &str| lines.iter().position(|it| it[0] == path).unwrap();
+        let is_test = |path: &str| {
+            let (folders, name) = path.rsplit_once('/').unwrap_or(("", path));
+            folders.split('/').any(|it| matches!(it, "test" | "tests")) || name.contains("_test.")
+        };
+        let node = |line: &Vec<&str>| FileNode {
+            path: line[0].to_owned(),
+            is_test: is_test(line[0]),
+            references: line[1..].iter().map(|it| (index_of(it), 1000)).collect(),
+            ..FileNode::default()
+        };
+        lines.iter().map(node).collect()
+    }
+
+    fn package(root: &str) -> PackageRoot {
+        PackageRoot { root: root.to_owned(), name: None }
+    }
+
+    #[test]
+    fn packages_are_modules_with_their_dependencies_and_tests() {
+        let nodes = parse_nodes(
+            "crates/store/src/lib.rs crates/store/src/row.rs
+             crates/store/src/row.rs
+             crates/cli/src/main.rs crates/store/src/lib.rs
+             crates/cli/src/args.rs
+             tests/all_test.rs crates/store/src/row.rs",
+        );
+        let modules = find_modules(&nodes, &[package("crates/store"), package("crates/cli")]);
+        let summaries: Vec<(&str, &str, Vec<String>, Vec<String>)> = modules
+            .iter()
+            .map(|it| {
+                (it.id.as_str(), it.name.as_str(), it.dependencies.clone(), it.test_files.clone())
+            })
+            .collect();
+        assert_eq!(
+            summaries,
+            [
+                ("cli", "cli", vec!["store".to_owned()], vec![]),
+                ("store", "store", vec![], vec!["tests/all_test.rs".to_owned()]),
+            ]
+        );
+        let store = &modules[1];
+        assert_eq!(store.entry_points, ["crates/store/src/lib.rs"]);
+        assert_eq!(store.dependents, ["cli"]);
+        assert_eq!(store.coverage(), ModuleCoverage::Partial);
+    }
+
+    #[test]
+    fn an_empty_project_has_no_modules() {
+        assert!(find_modules(&[], &[]).is_empty());
+    }
+}

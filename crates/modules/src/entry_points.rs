@@ -1,0 +1,133 @@
+//! Entry points of a module: the files through which others use it.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::FileNode;
+use crate::partition::{FileGroup, STRUCTURAL_FOLDERS, is_test_data};
+
+/// File names that languages and frameworks reserve for entry points, best first.
+#[rustfmt::skip]
+const ENTRY_FILE_NAMES: &[&str] = &[
+    "main.rs", "lib.rs", "mod.rs", "main.go", "main.py", "__main__.py", "__init__.py", "manage.py", "app.py", "cli.py",
+    "wsgi.py", "asgi.py", "index.ts", "index.tsx", "index.js", "index.jsx", "index.mjs", "main.ts", "main.tsx", "main.js",
+    "server.ts", "server.js", "app.ts", "app.tsx", "App.tsx", "cli.ts", "Main.java", "Application.java", "main.c",
+    "main.cpp", "Program.cs", "index.php",
+];
+
+/// Entry points listed per module.
+const MAX_ENTRY_POINTS: usize = 3;
+
+/// Finds the entry points of the module with index `module`. The first rule that applies decides:
+/// reserved names at the top of the module, the file named after its folder, the file that other
+/// modules refer to most, reserved names further down.
+pub(crate) fn find_entry_points(
+    nodes: &[FileNode],
+    group: &FileGroup,
+    group_of: &HashMap<usize, usize>,
+    module: usize,
+) -> Vec<String> {
+    let paths: Vec<&str> = group
+        .files
+        .iter()
+        .map(|it| &nodes[*it])
+        .filter(|it| !it.is_test && !it.is_empty && !is_test_data(&it.path))
+        .map(|it| it.path.as_str())
+        .collect();
+    // Folders such as `src` do not count, so `src/main.rs` is at the top.
+    let depth = |path: &str| {
+        let parts = relative_parts(path, &group.root);
+        parts.iter().filter(|it| !STRUCTURAL_FOLDERS.contains(it)).count()
+    };
+    let mut reserved: Vec<(usize, usize, &str)> =
+        paths.iter().filter_map(|it| Some((depth(it), entry_name_rank(it)?, *it))).collect();
+    reserved.sort_unstable();
+    let least_depth = reserved.first().map(|it| it.0);
+    reserved.retain(|it| Some(it.0) == least_depth);
+    let listed = || reserved.iter().take(MAX_ENTRY_POINTS).map(|it| it.2.to_owned()).collect();
+    if least_depth == Some(1) {
+        return listed();
+    }
+    let folder = group.root.rsplit('/').next().unwrap_or_default();
+    let namesake = paths.iter().find(|it| depth(it) == 1 && is_named_after_folder(it, folder));
+    if let Some(path) = namesake.filter(|_| !folder.is_empty()) {
+        return vec![(*path).to_owned()];
+    }
+    most_referenced_file(nodes, group_of, module).map_or_else(listed, |it| vec![it])
+}
+
+/// The parts of a path below a folder, the file name included.
+fn relative_parts<'a>(path: &'a str, root: &str) -> Vec<&'a str> {
+    path.strip_prefix(root).unwrap_or(path).trim_start_matches('/').split('/').collect()
+}
+
+fn entry_name_rank(path: &str) -> Option<usize> {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let reserved = ENTRY_FILE_NAMES.iter().position(|it| *it == name);
+    // Spring Boot names the main class after the project: `ShopApplication.java`.
+    reserved.or_else(|| name.ends_with("Application.java").then_some(ENTRY_FILE_NAMES.len()))
+}
+
+fn is_named_after_folder(path: &str, folder: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.split('.').next().is_some_and(|it| it.eq_ignore_ascii_case(folder))
+}
+
+/// The file that most files of other modules refer to, at least two.
+fn most_referenced_file(
+    nodes: &[FileNode],
+    group_of: &HashMap<usize, usize>,
+    module: usize,
+) -> Option<String> {
+    let mut n_outside: BTreeMap<usize, u32> = BTreeMap::new();
+    for (from, node) in nodes.iter().enumerate().filter(|it| !it.1.is_test) {
+        if group_of.get(&from) != Some(&module) {
+            let into_module = |it: &&(usize, u32)| group_of.get(&it.0) == Some(&module);
+            for (other, _) in node.references.iter().filter(into_module) {
+                *n_outside.entry(*other).or_default() += 1;
+            }
+        }
+    }
+    let is_candidate =
+        |it: &(usize, u32)| it.1 > 1 && !nodes[it.0].is_empty && !nodes[it.0].is_test;
+    // Of files with equally many references, the first.
+    let most =
+        n_outside.into_iter().filter(is_candidate).max_by_key(|it| (it.1, usize::MAX - it.0));
+    most.map(|it| nodes[it.0].path.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::tests::parse_nodes;
+
+    fn entry_points(lines: &str, root: &str) -> Vec<String> {
+        let nodes = parse_nodes(lines);
+        let is_inside = |it: &usize| nodes[*it].path.starts_with(&format!("{root}/"));
+        let files: Vec<usize> = (0..nodes.len()).filter(is_inside).collect();
+        let group_of = files.iter().map(|it| (*it, 0)).collect();
+        let group = FileGroup { root: root.to_owned(), files, is_community: false };
+        find_entry_points(&nodes, &group, &group_of, 0)
+    }
+
+    #[test]
+    fn a_reserved_name_at_the_top_comes_before_one_further_down() {
+        assert_eq!(entry_points("a/src/main.rs\na/src/x/mod.rs", "a"), ["a/src/main.rs"]);
+        let application = "a/PetApplication.java\na/Pet.java";
+        assert_eq!(entry_points(application, "a"), ["a/PetApplication.java"]);
+    }
+
+    #[test]
+    fn a_file_named_after_its_folder_comes_before_deeper_ones() {
+        assert_eq!(
+            entry_points("x/picker/Picker.tsx\nx/picker/chat/index.ts", "x/picker"),
+            ["x/picker/Picker.tsx"]
+        );
+    }
+
+    #[test]
+    fn without_a_reserved_name_the_file_that_others_refer_to_is_the_entry_point() {
+        let lines = "a/one.go\na/two.go\na/gen/main.go\nb/x.go a/two.go\nc/y.go a/two.go a/one.go";
+        assert_eq!(entry_points(lines, "a"), ["a/two.go"]);
+        assert_eq!(entry_points("a/one.go\na/gen/main.go", "a"), ["a/gen/main.go"]);
+    }
+}

@@ -1,0 +1,205 @@
+//! Names and ids of modules: from the folder, without the parts that every path has, or from the
+//! words that the file names share.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use model::words;
+
+use crate::FileNode;
+use crate::partition::{FileGroup, STRUCTURAL_FOLDERS};
+
+/// Folders that only contain modules; as the first part of a name they are dropped.
+const CONTAINER_FOLDERS: &[&str] = &["crates", "packages", "apps", "libs", "modules", "lib"];
+/// Roots whose name says nothing; such a module is named after the project.
+const GENERIC_ROOTS: &[&str] = &["", "src", "lib", "main", "app"];
+
+/// A unique name for every group; `project` is the name in the project's own manifest.
+pub(crate) fn name_modules(
+    groups: &[FileGroup],
+    nodes: &[FileNode],
+    project: Option<&str>,
+) -> Vec<String> {
+    let name = |group: &FileGroup| match find_shared_words(nodes, &group.files) {
+        words if group.is_community && !words.is_empty() => {
+            format!("{}: {}", name_from_folder(&group.root), words.join(" "))
+        }
+        _ => name_from_folder(&group.root),
+    };
+    let mut names: Vec<String> = groups.iter().map(name).collect();
+    // Only the first such module, and only if no other module has the project's name already.
+    let generic =
+        groups.iter().position(|it| !it.is_community && GENERIC_ROOTS.contains(&&*it.root));
+    if let (Some(at), Some(project)) = (generic, project)
+        && !names.iter().any(|it| it.eq_ignore_ascii_case(project))
+    {
+        project.clone_into(&mut names[at]);
+    }
+    // A repeated name becomes the root in the first pass. Communities share a root, so the second
+    // pass numbers what is still repeated.
+    for use_root in [true, false] {
+        let mut n_seen: BTreeMap<String, usize> = BTreeMap::new();
+        for (at, name) in names.clone().iter().enumerate() {
+            let n = n_seen.entry(name.clone()).or_default();
+            *n += 1;
+            if *n > 1 {
+                names[at] = if use_root && !groups[at].root.is_empty() {
+                    groups[at].root.clone()
+                } else {
+                    format!("{name} {n}")
+                };
+            }
+        }
+    }
+    names
+}
+
+/// Unique ids that a user can type.
+pub(crate) fn assign_ids(names: &[String]) -> Vec<String> {
+    let mut taken = BTreeSet::new();
+    names.iter().map(|it| unique_slug(it, &mut taken)).collect()
+}
+
+/// Turns a name into an id that is not in `taken`, and adds it there.
+pub(crate) fn unique_slug(name: &str, taken: &mut BTreeSet<String>) -> String {
+    let mut slug = String::new();
+    for it in name.chars() {
+        if it.is_alphanumeric() || matches!(it, '/' | '_' | '.') {
+            slug.push(it);
+        } else if !slug.ends_with('-') {
+            slug.push('-');
+        }
+    }
+    slug = slug.trim_matches(['-', '/', '.']).to_owned();
+    if slug.is_empty() {
+        "project".clone_into(&mut slug);
+    }
+    let mut candidate = slug.clone();
+    let mut n = 2;
+    while !taken.insert(candidate.clone()) {
+        candidate = format!("{slug}-{n}");
+        n += 1;
+    }
+    candidate
+}
+
+fn name_from_folder(root: &str) -> String {
+    if root.is_empty() {
+        return "project".to_owned();
+    }
+    let is_specific = |it: &&str| !STRUCTURAL_FOLDERS.contains(it);
+    let mut parts: Vec<&str> = match root.split_once("/java/") {
+        // The first three folders of a Java package name its owner, here `com/google/gson`:
+        // `gson/src/main/java/com/google/gson/internal` is `gson/internal`.
+        Some((before, package)) => {
+            before.split('/').filter(is_specific).chain(package.split('/').skip(3)).collect()
+        }
+        None => root.split('/').filter(is_specific).collect(),
+    };
+    if parts.len() > 1 && CONTAINER_FOLDERS.contains(&parts[0]) {
+        parts.remove(0);
+    }
+    if parts.is_empty() { root.to_owned() } else { parts.join("/") }
+}
+
+/// Words in file names that tell the kind of file and not its subject.
+#[rustfmt::skip]
+const GENERIC_FILE_WORDS: &[&str] = &[
+    "test", "tests", "integration", "util", "utils", "helper", "helpers", "common", "base", "type", "types", "index", "main",
+    "with", "for", "the",
+];
+
+/// Occurrences of a word in file names.
+#[derive(Clone, Copy, Default)]
+struct WordCount {
+    n_files: usize,
+    /// Sum of the word's positions in those names.
+    positions: usize,
+}
+
+/// At most two words that occur in at least half of the file names and not in the folder's name,
+/// in the order in which they usually occur.
+pub(crate) fn find_shared_words(nodes: &[FileNode], files: &[usize]) -> Vec<String> {
+    let mut counts: BTreeMap<String, WordCount> = BTreeMap::new();
+    for at in files {
+        let mut parts = nodes[*at].path.rsplit('/');
+        let stem = parts.next().and_then(|it| it.split('.').next()).unwrap_or_default();
+        let folder = parts.next().unwrap_or_default().to_lowercase();
+        let is_specific = |word: &str| {
+            word.len() > 2
+                && !GENERIC_FILE_WORDS.contains(&word)
+                // One letter more in the folder is a plural: `cache` says nothing in `caches`.
+                && folder.strip_prefix(word).is_none_or(|it| it.len() > 1)
+        };
+        let mut seen = BTreeSet::new();
+        for (position, word) in words::identifier_parts(stem).into_iter().enumerate() {
+            if is_specific(&word) && seen.insert(word.clone()) {
+                let count = counts.entry(word).or_default();
+                count.n_files += 1;
+                count.positions += position;
+            }
+        }
+    }
+    let mut shared: Vec<(String, WordCount)> =
+        counts.into_iter().filter(|it| 2 * it.1.n_files >= files.len()).collect();
+    shared.sort_by(|a, b| b.1.n_files.cmp(&a.1.n_files).then_with(|| a.0.cmp(&b.0)));
+    shared.truncate(2);
+    // By average position: the fractions are compared crosswise, without rounding.
+    shared.sort_by(|a, b| {
+        let (a_position, b_position) = (a.1.positions * b.1.n_files, b.1.positions * a.1.n_files);
+        a_position.cmp(&b_position).then_with(|| a.0.cmp(&b.0))
+    });
+    shared.into_iter().map(|it| it.0).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn structural_and_container_folders_are_left_out_of_a_name() {
+        for (root, name) in [
+            ("crates/store", "store"),
+            ("packages/excalidraw/components", "excalidraw/components"),
+            ("gson/src/main/java/com/google/gson/internal", "gson/internal"),
+            ("tokio/src/net", "tokio/net"),
+            ("src", "src"),
+            ("crates/source", "source"),
+            ("django/apps", "django/apps"),
+            ("", "project"),
+        ] {
+            assert_eq!(name_from_folder(root), name, "{root}");
+        }
+    }
+
+    fn group(root: &str, files: &[usize]) -> FileGroup {
+        FileGroup { root: root.to_owned(), files: files.to_vec(), is_community: files.len() > 1 }
+    }
+
+    fn nodes(paths: &[&str]) -> Vec<FileNode> {
+        paths.iter().map(|it| FileNode { path: (*it).to_owned(), ..FileNode::default() }).collect()
+    }
+
+    #[test]
+    fn a_community_is_named_by_the_words_that_most_of_its_files_share() {
+        let nodes = nodes(&[
+            "x/WelcomeScreen.tsx",
+            "x/WelcomeScreen.Hints.tsx",
+            "x/Footer.tsx",
+            "x/cache_a.py",
+            "x/cache_b.py",
+        ]);
+        let groups = [group("x", &[0, 1, 2]), group("x", &[3, 4])];
+        let names = name_modules(&groups, &nodes, None);
+        assert_eq!(names, ["x: welcome screen", "x: cache"]);
+        assert_eq!(assign_ids(&names), ["x-welcome-screen", "x-cache"]);
+        assert!(find_shared_words(&nodes, &[0, 2, 3]).is_empty());
+    }
+
+    #[test]
+    fn one_module_with_a_generic_root_is_named_after_the_project() {
+        let nodes = nodes(&["index.js", "lib/a.js", "tool/b.js"]);
+        let groups = [group("", &[0]), group("lib", &[1]), group("tool", &[2])];
+        assert_eq!(name_modules(&groups, &nodes, Some("express")), ["express", "lib", "tool"]);
+        assert_eq!(name_modules(&groups, &nodes, Some("tool")), ["project", "lib", "tool"]);
+    }
+}

@@ -1,0 +1,93 @@
+//! Relations between modules: references and co-changes of their files, summed up.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::FileNode;
+use crate::module::MAX_LISTED;
+use crate::partition::FileGroup;
+
+/// Smallest co-change strength per file of a module for which two modules count as co-changing.
+const MIN_CO_CHANGE_SHARE: f32 = 0.02;
+
+/// Edges between modules, by the index of the module.
+pub(crate) struct ModuleRelations {
+    references: BTreeMap<(usize, usize), u64>,
+    co_changes: BTreeMap<(usize, usize), f32>,
+    /// Number of files.
+    sizes: Vec<f32>,
+    are_tests: Vec<bool>,
+}
+
+impl ModuleRelations {
+    /// Sums the edges of files that lead to another module. `group_of` is the module of each file.
+    pub(crate) fn collect(
+        nodes: &[FileNode],
+        group_of: &HashMap<usize, usize>,
+        groups: &[FileGroup],
+    ) -> Self {
+        let mut relations = Self {
+            references: BTreeMap::new(),
+            co_changes: BTreeMap::new(),
+            sizes: vec![0.0; groups.len()],
+            are_tests: groups.iter().map(|it| it.is_all_tests(nodes)).collect(),
+        };
+        for (at, node) in nodes.iter().enumerate() {
+            let Some(from) = group_of.get(&at) else { continue };
+            relations.sizes[*from] += 1.0;
+            // A reference from a test is not a dependency of the module that holds the test.
+            for (other, weight) in node.references.iter().filter(|_| !node.is_test) {
+                let Some(to) = group_of.get(other).filter(|it| *it != from) else { continue };
+                *relations.references.entry((*from, *to)).or_default() += u64::from(*weight);
+            }
+            for (other, strength) in &node.co_changes {
+                let Some(to) = group_of.get(other).filter(|it| *it != from) else { continue };
+                *relations.co_changes.entry((*from, *to)).or_default() += strength;
+            }
+        }
+        relations
+    }
+
+    pub(crate) fn dependencies_of(&self, module: usize) -> Vec<usize> {
+        let edges = self.references.iter().filter(|it| it.0.0 == module);
+        take_strongest(edges.map(|(it, weight)| (it.1, *weight)).collect())
+    }
+
+    pub(crate) fn dependents_of(&self, module: usize) -> Vec<usize> {
+        let edges = self.references.iter().filter(|it| it.0.1 == module);
+        take_strongest(edges.map(|(it, weight)| (it.0, *weight)).collect())
+    }
+
+    /// Modules that change together with this one although neither refers to the other.
+    pub(crate) fn co_changing_with(&self, module: usize) -> Vec<usize> {
+        let is_unrelated = |other: usize| {
+            !self.references.contains_key(&(module, other))
+                && !self.references.contains_key(&(other, module))
+        };
+        // Tests always change with the code they test, which tells the reader nothing.
+        let is_informative = |other: usize| self.are_tests[module] || !self.are_tests[other];
+        let edges = self
+            .co_changes
+            .iter()
+            .filter(|it| it.0.0 == module && is_unrelated(it.0.1) && is_informative(it.0.1));
+        // Divided by the size of the module: one busy file does not relate two large modules.
+        let shares = edges.map(|(it, sum)| (it.1, sum / self.sizes[module].max(1.0)));
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "shares between 0 and a few, in thousandths"
+        )]
+        let to_thousandths = |share: f32| (share * 1000.0) as u64;
+        let related = shares.filter(|it| it.1 > MIN_CO_CHANGE_SHARE);
+        take_strongest(related.map(|it| (it.0, to_thousandths(it.1))).collect())
+    }
+
+    /// References lead to or from the module.
+    pub(crate) fn has_references(&self, module: usize) -> bool {
+        self.references.keys().any(|it| it.0 == module || it.1 == module)
+    }
+}
+
+fn take_strongest(mut edges: Vec<(usize, u64)>) -> Vec<usize> {
+    edges.sort_by_key(|it| (u64::MAX - it.1, it.0));
+    edges.into_iter().map(|it| it.0).take(MAX_LISTED).collect()
+}

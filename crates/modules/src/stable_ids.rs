@@ -1,0 +1,111 @@
+//! Ids of modules that survive renamed folders: a module keeps its id while most of its files stay.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use crate::Module;
+use crate::naming::unique_slug;
+
+/// Gives modules the ids of an earlier map; `before` maps each file to the id of its module there.
+///
+/// A module takes over an id if most files of the earlier module are in it, or most of its files
+/// come from the earlier module. All others get an id that no earlier module had, because memories
+/// may still refer to that one.
+pub fn reuse_module_ids(modules: &mut [Module], before: &BTreeMap<String, String>) {
+    let mut sizes: BTreeMap<&str, usize> = BTreeMap::new();
+    for id in before.values() {
+        *sizes.entry(id).or_default() += 1;
+    }
+    let mut overlaps: Vec<(usize, usize, &str)> = Vec::new();
+    for (at, module) in modules.iter().enumerate() {
+        let mut n_shared: BTreeMap<&str, usize> = BTreeMap::new();
+        for id in module.files.iter().filter_map(|it| before.get(it)) {
+            *n_shared.entry(id).or_default() += 1;
+        }
+        for (id, n) in n_shared {
+            if 2 * n > sizes[id] || 2 * n > module.files.len() {
+                overlaps.push((n, at, id));
+            }
+        }
+    }
+    // The largest overlap takes the id first: of two halves, the larger one keeps it.
+    overlaps.sort_by_key(|it| (usize::MAX - it.0, it.1, it.2));
+    let mut reused: BTreeMap<usize, String> = BTreeMap::new();
+    let mut taken: BTreeSet<String> = BTreeSet::new();
+    for (_, at, id) in overlaps {
+        if !reused.contains_key(&at) && taken.insert(id.to_owned()) {
+            reused.insert(at, id.to_owned());
+        }
+    }
+    taken.extend(sizes.keys().map(|it| (*it).to_owned()));
+    let mut new_ids: HashMap<String, String> = HashMap::new();
+    for (at, module) in modules.iter().enumerate() {
+        let id = match reused.get(&at) {
+            Some(id) => id.clone(),
+            None => unique_slug(&module.name, &mut taken),
+        };
+        new_ids.insert(module.id.clone(), id);
+    }
+    for module in modules {
+        for list in [&mut module.dependencies, &mut module.dependents, &mut module.co_changing] {
+            for id in list.iter_mut() {
+                id.clone_from(&new_ids[id]);
+            }
+        }
+        module.id.clone_from(&new_ids[&module.id]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn module(id: &str, files: &str) -> Module {
+        let files = files.split(' ').map(str::to_owned).collect();
+        Module { id: id.to_owned(), name: id.to_owned(), files, ..Module::default() }
+    }
+
+    fn before(lines: &[(&str, &str)]) -> BTreeMap<String, String> {
+        let members = |(id, files): &(&str, &str)| {
+            let id = (*id).to_owned();
+            files.split(' ').map(move |it| (it.to_owned(), id.clone())).collect::<Vec<_>>()
+        };
+        lines.iter().flat_map(members).collect()
+    }
+
+    fn ids(mut modules: Vec<Module>, before: &BTreeMap<String, String>) -> Vec<String> {
+        reuse_module_ids(&mut modules, before);
+        modules.into_iter().map(|it| it.id).collect()
+    }
+
+    #[test]
+    fn a_renamed_folder_keeps_the_id_of_its_files() {
+        let before = before(&[("auth", "a b c"), ("db", "d e f")]);
+        assert_eq!(
+            ids(vec![module("login", "a b x"), module("db", "d e f")], &before),
+            ["auth", "db"]
+        );
+    }
+
+    #[test]
+    fn a_new_module_never_takes_an_earlier_id() {
+        let before = before(&[("auth", "a b c")]);
+        assert_eq!(ids(vec![module("auth", "x y z")], &before), ["auth-2"]);
+    }
+
+    #[test]
+    fn of_two_halves_the_larger_keeps_the_id() {
+        let before = before(&[("auth", "a b c d e")]);
+        assert_eq!(
+            ids(vec![module("one", "a b"), module("two", "c d e")], &before),
+            ["one", "auth"]
+        );
+    }
+
+    #[test]
+    fn references_of_other_modules_follow_the_new_id() {
+        let mut modules = vec![module("login", "a b"), module("db", "d")];
+        modules[1].dependencies = vec!["login".to_owned()];
+        reuse_module_ids(&mut modules, &before(&[("auth", "a b")]));
+        assert_eq!(modules[1].dependencies, ["auth"]);
+    }
+}

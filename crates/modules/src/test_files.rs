@@ -1,0 +1,192 @@
+//! Assignment of test files to the modules they exercise.
+
+use std::collections::{BTreeMap, HashMap};
+
+use crate::FileNode;
+use crate::module::MAX_LISTED;
+use crate::partition::{FileGroup, is_inside};
+
+/// Number of tests that must refer to a file before it can count as a test helper.
+const MIN_DEPENDENT_TESTS: usize = 10;
+/// Test helpers have at most one reference from product code per this many from tests.
+const TESTS_PER_OTHER_REFERENCE: usize = 20;
+
+/// Corrects `is_test` where the path misleads: a folder of tests in which no file is named like a
+/// test, and to which tests elsewhere refer, holds a library for testing (`django/test`).
+pub fn reclassify_test_libraries(nodes: &mut [FileNode]) {
+    let mut folders: BTreeMap<String, Vec<usize>> = BTreeMap::new();
+    for (at, node) in nodes.iter().enumerate().filter(|it| it.1.is_test) {
+        if let Some(folder) = outermost_test_folder(&node.path) {
+            folders.entry(folder.to_owned()).or_default().push(at);
+        }
+    }
+    for (folder, files) in folders {
+        if files.iter().any(|it| is_named_like_test(&nodes[*it].path)) {
+            continue;
+        }
+        let outside = nodes.iter().filter(|it| it.is_test && !is_inside(&it.path, &folder));
+        let dependent = outside.filter(|it| it.references.iter().any(|it| files.contains(&it.0)));
+        if dependent.count() >= MIN_DEPENDENT_TESTS {
+            for file in files {
+                nodes[file].is_test = false;
+            }
+        }
+    }
+}
+
+/// Weight of a test's references into each module.
+type ModuleWeights = BTreeMap<usize, u64>;
+
+/// Sort key of a test in the list of its module: named like a test first, then by weight, then by
+/// path.
+type TestRank<'a> = (bool, u64, &'a str);
+
+/// The tests of every module, best first. A test that lies in a module belongs to it. A test in a
+/// folder of tests belongs to the module it refers to most.
+pub(crate) fn assign_tests(
+    nodes: &[FileNode],
+    groups: &[FileGroup],
+    group_of: &HashMap<usize, usize>,
+) -> Vec<Vec<String>> {
+    let is_helper = find_test_helpers(nodes);
+    let has_code: Vec<bool> = groups.iter().map(|it| !it.is_all_tests(nodes)).collect();
+    let mut ranks: Vec<Vec<TestRank<'_>>> = vec![Vec::new(); groups.len()];
+    for (at, node) in nodes.iter().enumerate().filter(|it| it.1.is_test && !it.1.is_empty) {
+        let (mut to_subjects, mut to_helpers) = (ModuleWeights::new(), ModuleWeights::new());
+        for (other, weight) in node.references.iter().filter(|it| !nodes[it.0].is_test) {
+            if let Some(module) = group_of.get(other) {
+                let weights = if is_helper[*other] { &mut to_helpers } else { &mut to_subjects };
+                *weights.entry(*module).or_default() += u64::from(*weight);
+            }
+        }
+        let home = group_of.get(&at).copied();
+        let assigned = match home {
+            // A module of its own code, not the rest of the project at the top.
+            Some(home) if has_code[home] && !groups[home].root.is_empty() => {
+                Some((home, to_subjects.get(&home).copied().unwrap_or_default()))
+            }
+            _ => {
+                let around = outermost_test_folder(&node.path).map_or("", enclosing_folder);
+                let is_near = |it: usize| is_inside(&format!("{}/", groups[it].root), around);
+                // A module beside the folder of tests is the likeliest subject. A helper is used
+                // by tests of every module, so references to helpers decide last.
+                heaviest(&to_subjects, is_near)
+                    .or_else(|| heaviest(&to_subjects, |_| true))
+                    .or_else(|| heaviest(&to_helpers, |_| true))
+                    .or(home.map(|it| (it, 0)))
+            }
+        };
+        if let Some((module, weight)) = assigned {
+            ranks[module].push((!is_named_like_test(&node.path), u64::MAX - weight, &node.path));
+        }
+    }
+    let best_paths = |mut ranks: Vec<TestRank<'_>>| {
+        ranks.sort_unstable();
+        ranks.into_iter().take(MAX_LISTED).map(|it| it.2.to_owned()).collect()
+    };
+    ranks.into_iter().map(best_paths).collect()
+}
+
+/// The module with the largest weight among those accepted, ties to the lower index.
+fn heaviest(weights: &ModuleWeights, accept: impl Fn(usize) -> bool) -> Option<(usize, u64)> {
+    let accepted = weights.iter().filter(|it| accept(*it.0));
+    accepted.max_by_key(|it| (it.1, usize::MAX - it.0)).map(|it| (*it.0, *it.1))
+}
+
+/// Marks files that nearly only tests refer to. They say nothing about what a test exercises.
+fn find_test_helpers(nodes: &[FileNode]) -> Vec<bool> {
+    let mut n_references = vec![(0, 0); nodes.len()];
+    for node in nodes {
+        for (other, _) in &node.references {
+            let (from_tests, from_others) = &mut n_references[*other];
+            *if node.is_test { from_tests } else { from_others } += 1;
+        }
+    }
+    let is_helper = |(from_tests, from_others): (usize, usize)| {
+        from_tests >= MIN_DEPENDENT_TESTS && from_others * TESTS_PER_OTHER_REFERENCE <= from_tests
+    };
+    n_references.into_iter().map(is_helper).collect()
+}
+
+/// The outermost folder of tests on the way to a file.
+fn outermost_test_folder(path: &str) -> Option<&str> {
+    let folders = path.rsplit_once('/')?.0;
+    let mut end = 0;
+    for folder in folders.split('/') {
+        end += folder.len();
+        if matches!(folder, "test" | "tests" | "__tests__" | "spec" | "specs" | "testing") {
+            return Some(&folders[..end]);
+        }
+        end += 1;
+    }
+    None
+}
+
+/// The folder that holds a folder, without a trailing `src`.
+fn enclosing_folder(folder: &str) -> &str {
+    let enclosing = folder.rsplit_once('/').map_or("", |it| it.0);
+    enclosing.strip_suffix("/src").unwrap_or(if enclosing == "src" { "" } else { enclosing })
+}
+
+/// The file's own name marks it as a test, in whatever folder it lies. Test helpers have no such
+/// name.
+fn is_named_like_test(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    let stem = name.split('.').next().unwrap_or(name);
+    let lower = stem.to_lowercase();
+    matches!(lower.as_str(), "test" | "tests")
+        || ["test_", "tests_", "test-"].iter().any(|it| lower.starts_with(it))
+        || ["_test", "_tests", "-test", "_spec"].iter().any(|it| lower.ends_with(it))
+        || ["Test", "Tests", "IT"].iter().any(|it| stem.ends_with(it))
+        || name.contains(".test.")
+        || name.contains(".spec.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::discovery::tests::parse_nodes;
+    use crate::{Module, PackageRoot, find_modules};
+
+    fn tests_by_module(lines: &str, packages: &[&str]) -> Vec<String> {
+        let mut nodes = parse_nodes(lines);
+        reclassify_test_libraries(&mut nodes);
+        let package = |root: &&str| PackageRoot { root: (*root).to_owned(), name: None };
+        let packages: Vec<PackageRoot> = packages.iter().map(package).collect();
+        let line = |it: Module| format!("{}: {}", it.id, it.test_files.join(" "));
+        find_modules(&nodes, &packages).into_iter().filter(|it| !it.is_test).map(line).collect()
+    }
+
+    #[test]
+    fn a_test_in_a_module_belongs_to_it_whatever_it_refers_to() {
+        let lines = "lib/a.go\nlib/b.go\nlib/c.go
+            tpl/x.go\ntpl/y.go\ntpl/z.go\ntpl/x_test.go lib/a.go lib/b.go";
+        assert_eq!(tests_by_module(lines, &[]), ["lib: ", "tpl: tpl/x_test.go"]);
+    }
+
+    #[test]
+    fn a_test_beside_its_package_belongs_to_that_package() {
+        let lines = "p/math/src/a.ts\np/math/src/b.ts\np/math/tests/m.test.ts p/base/src/a.ts p/math/src/a.ts
+            p/base/src/a.ts\np/base/src/b.ts";
+        assert_eq!(
+            tests_by_module(lines, &["p/math", "p/base"]),
+            ["p/base: ", "p/math: p/math/tests/m.test.ts"]
+        );
+    }
+
+    #[test]
+    fn a_library_for_testing_is_a_module_and_not_the_subject_of_tests() {
+        let mut lines = vec![
+            "test/client.py\ntest/testcases.py\ntest/runner.py".to_owned(),
+            "db/a.py\ndb/b.py db/a.py\ndb/c.py\ntests/models.py db/a.py".to_owned(),
+        ];
+        lines.extend((0..12).map(|it| format!("tests/test_{it}.py test/testcases.py db/a.py")));
+        assert_eq!(
+            tests_by_module(&lines.join("\n"), &[]),
+            [
+                "db: tests/test_0.py tests/test_1.py tests/test_10.py tests/test_11.py tests/test_2.py tests/test_3.py",
+                "test: ",
+            ]
+        );
+    }
+}

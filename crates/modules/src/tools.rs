@@ -1,0 +1,465 @@
+//! Tools and commands with which a project is built, tested, checked and run, found in its
+//! manifests and CI configuration.
+
+mod ci;
+mod dependencies;
+
+use std::collections::BTreeSet;
+
+use model::closed;
+use serde_json::Value;
+
+use self::ci::find_ci_commands;
+use self::dependencies::{has_dependency, is_python_manifest};
+use crate::partition::{is_supporting_folder, is_test_data};
+
+closed! {
+    /// Purpose of a tool. The order is the order of the list.
+    pub enum ProjectToolKind : "tool kind" {
+        BuildTool = "build_tool",
+        Build = "build",
+        Test = "test",
+        Lint = "lint",
+        Run = "run",
+        TestFramework = "test_framework",
+        Framework = "framework",
+    }
+}
+
+/// A tool or a command, and the file that names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ProjectTool {
+    pub kind: ProjectToolKind,
+    /// Name of the tool, or the command.
+    pub value: String,
+    pub declared_in: String,
+}
+
+/// File names that are looked for in every folder; `true` if the file makes its folder a package.
+#[rustfmt::skip]
+pub const MANIFEST_FILES: &[(&str, bool)] = &[
+    ("Cargo.toml", true), ("package.json", true), ("pyproject.toml", true), ("setup.py", true), ("go.mod", true),
+    ("pom.xml", true), ("build.gradle", true), ("build.gradle.kts", true), ("composer.json", true), ("Gemfile", false),
+    ("CMakeLists.txt", false), ("Makefile", false), ("justfile", false), ("setup.cfg", false), ("tox.ini", false),
+    ("noxfile.py", false), ("requirements.txt", false), ("requirements-dev.txt", false), ("yarn.lock", false),
+    ("pnpm-lock.yaml", false), ("package-lock.json", false), ("bun.lock", false), ("uv.lock", false), ("poetry.lock", false),
+    ("gradlew", false), ("mvnw", false), ("magefile.go", false), ("deno.json", false), (".pre-commit-config.yaml", false),
+];
+
+/// Folders and files that hold CI configuration.
+pub const CI_CONFIG_PATHS: &[&str] =
+    &[".github/workflows", ".gitlab-ci.yml", ".circleci/config.yml"];
+
+/// Commands of a tool by purpose.
+type ToolCommands = &'static [(ProjectToolKind, &'static str)];
+
+/// Tools that a file identifies, with their default commands.
+#[rustfmt::skip]
+const BUILD_TOOLS: &[(&str, &str, ToolCommands)] = &[
+    ("Cargo.toml",       "cargo",  &[(ProjectToolKind::Build, "cargo build"), (ProjectToolKind::Test, "cargo test"), (ProjectToolKind::Lint, "cargo clippy")]),
+    ("go.mod",           "go",     &[(ProjectToolKind::Build, "go build ./..."), (ProjectToolKind::Test, "go test ./..."), (ProjectToolKind::Lint, "go vet ./...")]),
+    ("pom.xml",          "maven",  &[(ProjectToolKind::Build, "mvn package"), (ProjectToolKind::Test, "mvn test")]),
+    ("build.gradle",     "gradle", &[(ProjectToolKind::Build, "gradle build"), (ProjectToolKind::Test, "gradle test")]),
+    ("build.gradle.kts", "gradle", &[(ProjectToolKind::Build, "gradle build"), (ProjectToolKind::Test, "gradle test")]),
+    ("uv.lock",          "uv",     &[]),
+    ("poetry.lock",      "poetry", &[]),
+    ("CMakeLists.txt",   "cmake",  &[(ProjectToolKind::Build, "cmake --build build"), (ProjectToolKind::Test, "ctest --test-dir build")]),
+    ("Gemfile",          "bundler",&[]),
+    ("composer.json",    "composer",&[]),
+    ("magefile.go",      "mage",   &[]),
+    ("tox.ini",          "tox",    &[(ProjectToolKind::Test, "tox")]),
+    (".pre-commit-config.yaml", "pre-commit", &[(ProjectToolKind::Lint, "pre-commit run --all-files")]),
+];
+
+/// Build backends of Python packages: prefix of the backend's module, name of the tool.
+#[rustfmt::skip]
+const PYTHON_BACKENDS: &[(&str, &str)] = &[
+    ("setuptools", "setuptools"), ("hatchling", "hatch"), ("flit_core", "flit"), ("poetry", "poetry"), ("pdm", "pdm"),
+    ("maturin", "maturin"), ("scikit_build", "scikit-build"), ("uv_build", "uv"), ("mesonpy", "meson"),
+];
+
+/// Commands that start a program: manifest, text in it that shows there is a program (else the
+/// source file that shows it), command.
+#[rustfmt::skip]
+const RUN_COMMANDS: &[(&str, Option<&str>, &str, &str)] = &[
+    ("Cargo.toml",       Some("[[bin]]"),               "",            "cargo run"),
+    ("Cargo.toml",       Some("default-run"),           "",            "cargo run"),
+    ("Cargo.toml",       None,                          "src/main.rs", "cargo run"),
+    ("go.mod",           None,                          "main.go",     "go run ."),
+    ("pom.xml",          Some("spring-boot-maven-plugin"), "",         "mvn spring-boot:run"),
+    ("build.gradle",     Some("org.springframework.boot"), "",         "gradle bootRun"),
+    ("build.gradle.kts", Some("org.springframework.boot"), "",         "gradle bootRun"),
+];
+
+/// Names of Makefile targets and package scripts by purpose, best first.
+#[rustfmt::skip]
+const TARGET_NAMES: &[(ProjectToolKind, &[&str])] = &[
+    (ProjectToolKind::Build, &["build", "build:app", "compile", "all"]),
+    (ProjectToolKind::Test,  &["test", "tests", "test:all", "test:unit", "test:app", "check"]),
+    (ProjectToolKind::Lint,  &["lint", "test:code", "lint:check", "clippy", "format:check"]),
+    (ProjectToolKind::Run,   &["start", "dev", "run", "serve"]),
+];
+
+/// Frameworks by the name under which a manifest lists them.
+#[rustfmt::skip]
+const KNOWN_LIBRARIES: &[(&str, &str, ProjectToolKind)] = &[
+    ("react", "React", ProjectToolKind::Framework), ("vue", "Vue", ProjectToolKind::Framework), ("svelte", "Svelte", ProjectToolKind::Framework),
+    ("@angular/core", "Angular", ProjectToolKind::Framework), ("next", "Next.js", ProjectToolKind::Framework), ("nuxt", "Nuxt", ProjectToolKind::Framework),
+    ("express", "Express", ProjectToolKind::Framework), ("fastify", "Fastify", ProjectToolKind::Framework), ("@nestjs/core", "NestJS", ProjectToolKind::Framework),
+    ("electron", "Electron", ProjectToolKind::Framework), ("vite", "Vite", ProjectToolKind::Framework), ("webpack", "webpack", ProjectToolKind::Framework),
+    ("vitest", "Vitest", ProjectToolKind::TestFramework), ("jest", "Jest", ProjectToolKind::TestFramework), ("mocha", "Mocha", ProjectToolKind::TestFramework),
+    ("@playwright/test", "Playwright", ProjectToolKind::TestFramework), ("cypress", "Cypress", ProjectToolKind::TestFramework),
+    ("tokio", "Tokio", ProjectToolKind::Framework), ("axum", "axum", ProjectToolKind::Framework), ("actix-web", "Actix Web", ProjectToolKind::Framework),
+    ("clap", "clap", ProjectToolKind::Framework), ("bevy", "Bevy", ProjectToolKind::Framework), ("tauri", "Tauri", ProjectToolKind::Framework),
+    ("proptest", "proptest", ProjectToolKind::TestFramework), ("criterion", "Criterion", ProjectToolKind::TestFramework),
+    ("django", "Django", ProjectToolKind::Framework), ("flask", "Flask", ProjectToolKind::Framework), ("fastapi", "FastAPI", ProjectToolKind::Framework),
+    ("pytest", "pytest", ProjectToolKind::TestFramework), ("hypothesis", "Hypothesis", ProjectToolKind::TestFramework),
+    ("github.com/gin-gonic/gin", "Gin", ProjectToolKind::Framework), ("github.com/spf13/cobra", "Cobra", ProjectToolKind::Framework),
+    ("github.com/stretchr/testify", "testify", ProjectToolKind::TestFramework), ("github.com/frankban/quicktest", "quicktest", ProjectToolKind::TestFramework),
+    ("spring-boot", "Spring Boot", ProjectToolKind::Framework), ("junit", "JUnit", ProjectToolKind::TestFramework), ("truth", "Truth", ProjectToolKind::TestFramework),
+    ("rails", "Rails", ProjectToolKind::Framework), ("rspec", "RSpec", ProjectToolKind::TestFramework), ("laravel/framework", "Laravel", ProjectToolKind::Framework),
+    ("phpunit/phpunit", "PHPUnit", ProjectToolKind::TestFramework),
+];
+
+/// Language of most of the project's source files, as far as the choice of commands needs it.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum MainLanguage {
+    EcmaScript,
+    Other,
+}
+
+impl MainLanguage {
+    fn of_sources(sources: &[&str]) -> Self {
+        let is_ecmascript = |path: &&&str| {
+            [".ts", ".tsx", ".js", ".jsx", ".mjs", ".vue", ".svelte"]
+                .iter()
+                .any(|it| path.ends_with(it))
+        };
+        let n_ecmascript = sources.iter().filter(is_ecmascript).count();
+        if 2 * n_ecmascript > sources.len() { Self::EcmaScript } else { Self::Other }
+    }
+}
+
+/// Manifests and CI configuration, as pairs of path and text.
+type ManifestTexts = [(String, String)];
+
+/// Finds the tools of a project, sorted by kind; one command per purpose. `sources` are the paths
+/// of its source files.
+///
+/// The steps run in order of authority, and the first command for a purpose wins: commands that
+/// the project defines (Makefile, scripts, CI), then the default commands of its tools. Package
+/// scripts come early only if most of the project is JavaScript or TypeScript; elsewhere they
+/// usually build a website or documentation.
+pub fn detect_tools(files: &ManifestTexts, sources: &[&str]) -> Vec<ProjectTool> {
+    let language = MainLanguage::of_sources(sources);
+    let mut acc = Vec::new();
+    for (name, tool) in [("Makefile", "make"), ("justfile", "just")] {
+        if let Some((path, text)) = at_root(files, name) {
+            add_make_commands(&mut acc, path, tool, &parse_make_targets(text));
+        }
+    }
+    if language == MainLanguage::EcmaScript {
+        add_package_scripts(&mut acc, files);
+    }
+    for (kind, command, path) in find_ci_commands(files, language) {
+        add_command(&mut acc, kind, command, &path);
+    }
+    add_python_backend(&mut acc, files);
+    add_build_tools(&mut acc, files);
+    add_run_commands(&mut acc, files, sources);
+    if language == MainLanguage::Other {
+        add_package_scripts(&mut acc, files);
+    }
+    add_pytest(&mut acc, files);
+    add_frameworks(&mut acc, files);
+    acc.sort_by_key(|it| ProjectToolKind::ALL.iter().position(|kind| *kind == it.kind));
+    acc
+}
+
+fn add_tool(acc: &mut Vec<ProjectTool>, kind: ProjectToolKind, value: String, path: &str) {
+    if !acc.iter().any(|it| it.kind == kind && it.value == value) {
+        acc.push(ProjectTool { kind, value, declared_in: path.to_owned() });
+    }
+}
+
+/// Adds a command unless one for the same purpose is there.
+fn add_command(acc: &mut Vec<ProjectTool>, kind: ProjectToolKind, value: String, path: &str) {
+    if acc.iter().all(|it| it.kind != kind) {
+        acc.push(ProjectTool { kind, value, declared_in: path.to_owned() });
+    }
+}
+
+fn at_root<'a>(files: &'a ManifestTexts, name: &str) -> Option<&'a (String, String)> {
+    files.iter().find(|it| it.0 == name)
+}
+
+/// The file of that name with the fewest folders above it, two at most.
+fn nearest_to_root<'a>(files: &'a ManifestTexts, name: &str) -> Option<&'a (String, String)> {
+    files
+        .iter()
+        .filter(|it| it.0.rsplit('/').next() == Some(name))
+        .min_by_key(|it| (it.0.matches('/').count(), &it.0))
+        .filter(|it| it.0.matches('/').count() <= 2)
+}
+
+/// A manifest among examples, tests or templates: the project is not made with what it lists.
+fn is_supporting_file(path: &str) -> bool {
+    let is_template = |it: &str| it.starts_with("template");
+    let folders = path.rsplit_once('/').map_or("", |it| it.0);
+    is_supporting_folder(folders) || is_test_data(path) || folders.split('/').any(is_template)
+}
+
+/// Replaces a tool by its wrapper script if the project has one.
+fn use_wrapper(files: &ManifestTexts, command: &str) -> String {
+    let has = |name: &str| at_root(files, name).is_some();
+    match command.split_once(' ') {
+        Some(("gradle", rest)) if has("gradlew") => format!("./gradlew {rest}"),
+        Some(("mvn", rest)) if has("mvnw") => format!("./mvnw {rest}"),
+        _ => command.to_owned(),
+    }
+}
+
+fn parse_make_targets(text: &str) -> BTreeSet<String> {
+    let targets = |line: &str| {
+        let (names, rest) = line.split_once(':')?;
+        // `:=` assigns a variable; indented lines are recipes; `.PHONY` and the like are settings.
+        let is_rule = !rest.starts_with('=') && !line.starts_with([' ', '\t', '#', '.']);
+        is_rule.then(|| names.split_whitespace().map(str::to_owned).collect::<Vec<_>>())
+    };
+    text.lines().filter_map(targets).flatten().collect()
+}
+
+fn add_make_commands(
+    acc: &mut Vec<ProjectTool>,
+    path: &str,
+    tool: &str,
+    targets: &BTreeSet<String>,
+) {
+    add_tool(acc, ProjectToolKind::BuildTool, tool.to_owned(), path);
+    for (kind, names) in TARGET_NAMES {
+        if let Some(name) = names.iter().find(|it| targets.contains(**it)) {
+            add_command(acc, *kind, format!("{tool} {name}"), path);
+        }
+    }
+}
+
+/// Adds the scripts of `package.json`, run by the package manager whose lock file is there.
+fn add_package_scripts(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
+    let Some((path, text)) = at_root(files, "package.json") else { return };
+    let has = |name: &str| at_root(files, name).is_some();
+    let tool = if has("pnpm-lock.yaml") {
+        "pnpm"
+    } else if has("yarn.lock") {
+        "yarn"
+    } else if has("bun.lock") {
+        "bun"
+    } else {
+        "npm"
+    };
+    add_tool(acc, ProjectToolKind::BuildTool, tool.to_owned(), path);
+    let Ok(json) = serde_json::from_str::<Value>(text) else { return };
+    for (kind, names) in TARGET_NAMES {
+        let Some(name) = names.iter().find(|it| json["scripts"][**it].is_string()) else {
+            continue;
+        };
+        let command = match (tool, *name) {
+            ("npm", "test" | "start") => format!("npm {name}"),
+            ("npm" | "bun", _) => format!("{tool} run {name}"),
+            _ => format!("{tool} {name}"),
+        };
+        add_command(acc, *kind, command, path);
+    }
+}
+
+fn add_python_backend(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
+    let Some((path, text)) = at_root(files, "pyproject.toml") else { return };
+    let backend =
+        text.lines().find_map(|it| it.trim().strip_prefix("build-backend")?.split('"').nth(1));
+    let known =
+        PYTHON_BACKENDS.iter().find(|it| backend.is_some_and(|name| name.starts_with(it.0)));
+    if let Some((_, tool)) = known {
+        add_tool(acc, ProjectToolKind::BuildTool, (*tool).to_owned(), path);
+    }
+}
+
+fn add_build_tools(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
+    for (name, tool, commands) in BUILD_TOOLS {
+        let Some((path, _)) = nearest_to_root(files, name) else { continue };
+        add_tool(acc, ProjectToolKind::BuildTool, (*tool).to_owned(), path);
+        // A manifest further down names a tool, but its commands build only a part.
+        for (kind, command) in commands.iter().filter(|_| path == name) {
+            add_command(acc, *kind, use_wrapper(files, command), path);
+        }
+    }
+}
+
+fn add_run_commands(acc: &mut Vec<ProjectTool>, files: &ManifestTexts, sources: &[&str]) {
+    for (name, evidence, source, command) in RUN_COMMANDS {
+        let Some((path, text)) = at_root(files, name) else { continue };
+        if evidence.map_or_else(|| sources.contains(source), |it| text.contains(it)) {
+            add_command(acc, ProjectToolKind::Run, use_wrapper(files, command), path);
+        }
+    }
+    // Django has no manifest of its own.
+    if sources.contains(&"manage.py") {
+        let command = "python manage.py runserver".to_owned();
+        add_command(acc, ProjectToolKind::Run, command, "manage.py");
+    }
+}
+
+/// Adds `pytest` as the test command if nothing else is and a Python manifest lists it.
+fn add_pytest(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
+    let lists_pytest = |it: &&(String, String)| {
+        is_python_manifest(&it.0) && has_dependency(&it.0, &it.1, "pytest")
+    };
+    if acc.iter().all(|it| it.kind != ProjectToolKind::Test)
+        && let Some((path, _)) = files.iter().find(lists_pytest)
+    {
+        let has_lock = |tool: &&str| at_root(files, &format!("{tool}.lock")).is_some();
+        let runner = ["uv", "poetry"].into_iter().find(has_lock);
+        let command = runner.map_or_else(|| "pytest".to_owned(), |it| format!("{it} run pytest"));
+        add_command(acc, ProjectToolKind::Test, command, path);
+    }
+}
+
+fn add_frameworks(acc: &mut Vec<ProjectTool>, files: &ManifestTexts) {
+    for (dependency, label, kind) in KNOWN_LIBRARIES {
+        // The framework's own repository does not use the framework.
+        let own_names = [format!("name = \"{dependency}\""), format!("\"name\": \"{dependency}\"")];
+        if files.iter().any(|it| own_names.iter().any(|name| it.1.contains(name))) {
+            continue;
+        }
+        let mut manifests = files.iter().filter(|it| !is_supporting_file(&it.0));
+        if let Some((path, _)) = manifests.find(|it| has_dependency(&it.0, &it.1, dependency)) {
+            add_tool(acc, *kind, (*label).to_owned(), path);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn summaries(files: &[(&str, &str)]) -> Vec<String> {
+        let files: Vec<(String, String)> =
+            files.iter().map(|it| (it.0.to_owned(), it.1.to_owned())).collect();
+        let source = if files.iter().any(|it| it.0 == "yarn.lock") { "a.ts" } else { "a.py" };
+        detect_tools(&files, &[source])
+            .into_iter()
+            .map(|it| format!("{} {}", it.kind, it.value))
+            .collect()
+    }
+
+    #[test]
+    fn commands_the_project_defines_come_before_default_commands() {
+        assert_eq!(
+            summaries(&[
+                ("Cargo.toml", "[dependencies]\nclap = \"4\"\n"),
+                ("Makefile", "run: build\n\techo\ntest:\n\tcargo test\nX := 1\n")
+            ]),
+            [
+                "build_tool make",
+                "build_tool cargo",
+                "build cargo build",
+                "test make test",
+                "lint cargo clippy",
+                "run make run",
+                "framework clap"
+            ]
+        );
+    }
+
+    #[test]
+    fn scripts_are_run_by_the_package_manager_that_wrote_the_lock_file() {
+        let json = r#"{"scripts":{"test":"vitest","dev":"vite"},"devDependencies":{"vitest":"1","react":"19"}}"#;
+        assert_eq!(
+            summaries(&[("package.json", json), ("yarn.lock", "")]),
+            [
+                "build_tool yarn",
+                "test yarn test",
+                "run yarn dev",
+                "test_framework Vitest",
+                "framework React"
+            ]
+        );
+    }
+
+    #[test]
+    fn ci_commands_fill_in_what_no_manifest_defines() {
+        let ci = "jobs:\n  t:\n    steps:\n      - run: python -Wall tests/runtests.py -v2\n      - run: pytest ${{ x }}\n";
+        assert_eq!(
+            summaries(&[
+                (
+                    "pyproject.toml",
+                    "[project]\nname = \"Django\"\ndependencies = [\n  \"django\",\n]\n"
+                ),
+                (".github/workflows/tests.yml", ci)
+            ]),
+            ["test python -Wall tests/runtests.py -v2"]
+        );
+    }
+
+    #[test]
+    fn a_ci_command_ends_before_its_semicolon_and_manifests_of_examples_are_ignored() {
+        let ci = "      - run: |\n          mage -v check;\n";
+        let example = r#"{"dependencies":{"next":"15"}}"#;
+        let files = [(".github/workflows/t.yml", ci), ("examples/web/package.json", example)];
+        assert_eq!(summaries(&files), ["test mage -v check"]);
+    }
+
+    #[test]
+    fn wrappers_replace_their_tools_and_programs_have_a_run_command() {
+        let pom = "<plugin><artifactId>spring-boot-maven-plugin</artifactId></plugin>";
+        let files = [("pom.xml", pom), ("build.gradle", ""), ("gradlew", ""), ("mvnw", "")];
+        assert_eq!(
+            summaries(&files),
+            [
+                "build_tool maven",
+                "build_tool gradle",
+                "build ./mvnw package",
+                "test ./mvnw test",
+                "run ./mvnw spring-boot:run",
+                "framework Spring Boot",
+            ]
+        );
+        let bin = [("Cargo.toml", "[package]\nname = \"x\"\n\n[[bin]]\npath = \"x.rs\"\n")];
+        assert!(summaries(&bin).contains(&"run cargo run".to_owned()));
+    }
+
+    #[test]
+    fn a_python_package_is_built_by_its_backend_and_tested_in_its_environment() {
+        let manifest = "[build-system]\nbuild-backend = \"flit_core.buildapi\"\n\n[project]\ndependencies = [\n  \"pytest\",\n]\n";
+        assert_eq!(
+            summaries(&[
+                ("pyproject.toml", manifest),
+                ("uv.lock", ""),
+                (".pre-commit-config.yaml", "")
+            ]),
+            [
+                "build_tool flit",
+                "build_tool uv",
+                "build_tool pre-commit",
+                "test uv run pytest",
+                "lint pre-commit run --all-files",
+                "test_framework pytest",
+            ]
+        );
+    }
+
+    #[test]
+    fn manifests_of_templates_and_playgrounds_are_ignored() {
+        let react = r#"{"dependencies":{"react":"19"}}"#;
+        let files = [
+            ("package.json", "{}"),
+            ("packages/create/template-react/package.json", react),
+            ("playground/hmr/package.json", react),
+        ];
+        assert_eq!(summaries(&files), ["build_tool npm"]);
+    }
+
+    #[test]
+    fn unreadable_manifests_still_name_their_tool() {
+        assert!(summaries(&[]).is_empty());
+        assert!(summaries(&[("package.json", "nonsense")]).contains(&"build_tool npm".to_owned()));
+    }
+}

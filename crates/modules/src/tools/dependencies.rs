@@ -1,0 +1,75 @@
+//! Dependencies listed in manifests. A manifest is searched for one name, not parsed: what is
+//! wanted is only whether a well-known library is used.
+
+use serde_json::Value;
+
+/// The manifest at `path` lists a dependency, other than as its own name.
+pub(super) fn has_dependency(path: &str, text: &str, dependency: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    match name {
+        "package.json" => {
+            let Ok(json) = serde_json::from_str::<Value>(text) else { return false };
+            ["dependencies", "devDependencies", "peerDependencies"]
+                .iter()
+                .any(|it| !json[*it][dependency].is_null())
+        }
+        "Cargo.toml" => is_in_cargo_toml(text, dependency),
+        "go.mod" => {
+            text.lines().any(|it| it.trim().trim_start_matches("require ").starts_with(dependency))
+        }
+        "pom.xml" | "build.gradle" | "build.gradle.kts" => {
+            text.contains(&format!(">{dependency}")) || text.contains(&format!(":{dependency}"))
+        }
+        "Gemfile" | "composer.json" => {
+            text.contains(&format!("'{dependency}'")) || text.contains(&format!("\"{dependency}\""))
+        }
+        _ if is_python_manifest(path) => is_in_python_manifest(text, dependency),
+        _ => false,
+    }
+}
+
+pub(super) fn is_python_manifest(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    [
+        "pyproject.toml",
+        "setup.py",
+        "setup.cfg",
+        "tox.ini",
+        "requirements.txt",
+        "requirements-dev.txt",
+    ]
+    .contains(&name)
+}
+
+fn is_in_cargo_toml(text: &str, dependency: &str) -> bool {
+    let mut in_dependencies = false;
+    text.lines().map(str::trim).any(|line| {
+        if line.starts_with('[') {
+            in_dependencies = line.contains("dependencies");
+            // `[dependencies.tokio]` names the dependency in the section itself.
+            let has_own_section = line.trim_end_matches(']').ends_with(&format!(".{dependency}"));
+            return in_dependencies && has_own_section;
+        }
+        // `tokio = …` or `tokio.workspace = true`.
+        let key = line.split(['=', '.']).next();
+        in_dependencies && key.is_some_and(|it| it.trim() == dependency)
+    })
+}
+
+fn is_in_python_manifest(text: &str, dependency: &str) -> bool {
+    let lower = text.to_lowercase();
+    let own_names = [
+        format!("name = \"{dependency}\""),
+        format!("name = {dependency}\n"),
+        format!("name=\"{dependency}\""),
+    ];
+    // The name must end where a requirement goes on: with a version, an extra, a marker or a quote.
+    let is_requirement = |line: &str| {
+        let line = line.trim().trim_start_matches(['"', '\'', '[', '-', ' ']);
+        line.to_lowercase().strip_prefix(dependency).is_some_and(|rest| {
+            rest.is_empty()
+                || rest.starts_with(['=', '<', '>', '~', '!', '[', '"', '\'', ' ', ';', '.', ']'])
+        })
+    };
+    !own_names.iter().any(|it| lower.contains(it)) && text.lines().any(is_requirement)
+}

@@ -1,0 +1,156 @@
+//! Drafts of statements: corrected facts, dead ends, dependencies, preferences, notes.
+
+use model::{CausalDependency, DeadEnd, MemoryKind, MemoryType, Payload, PerMille, SessionId};
+
+use super::{MemoryDraft, SessionSighting, quote_paths};
+use crate::evidence::Evidence;
+use crate::sentences::names_code;
+use crate::statements::extract_fact;
+
+/// Files of a reverted session that are named.
+const MAX_NAMED_FILES: usize = 4;
+
+pub(super) fn draft_corrected_fact(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::SelfCorrection { files, fact, .. } = &seen.last()?.evidence else { return None };
+    // A fact about a file is a warning for those who open it; a fact about none is an insight.
+    let kind = if files.is_empty() { MemoryKind::ModuleInsight } else { MemoryKind::Gotcha };
+    Some(MemoryDraft::new(kind, fact.clone()).with_files(files.clone()))
+}
+
+/// A reverted edit, if the agent said why.
+pub(super) fn draft_reverted_edit(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let (file, reason) = seen.iter().rev().find_map(|it| match &it.evidence {
+        Evidence::Backtrack { file, reason } => Some((file, extract_fact(reason.as_deref()?)?)),
+        _ => None,
+    })?;
+    let content = format!("An edit of `{file}` was taken back. {reason}");
+    Some(MemoryDraft::new(MemoryKind::Gotcha, content).with_files(vec![file.clone()]))
+}
+
+/// An approach that was given up, with the reason and the alternative.
+pub(super) fn draft_dead_end(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::DeadEnd { files, sentence, before, after } = &seen.last()?.evidence else {
+        return None;
+    };
+    let why = sentence.as_str();
+    let tried = before.as_deref().filter(|it| is_full_sentence(it));
+    let instead = after.as_deref().filter(|it| is_full_sentence(it));
+    // Without a named thing and a reason, a reader would not know what to avoid.
+    let has_reason = why.contains("because")
+        || why.contains(" not available")
+        || tried.is_some_and(|it| extract_fact(it).is_some());
+    if !(has_reason && (names_code(why) || tried.is_some_and(names_code))) {
+        return None;
+    }
+    let mut content = String::new();
+    for part in [tried, Some(why), instead].into_iter().flatten() {
+        if !content.is_empty() {
+            content.push(' ');
+        }
+        content.push_str(part.trim());
+        if !content.ends_with(['.', '!', '?']) {
+            content.push('.');
+        }
+    }
+    let payload = Payload::DeadEnd(DeadEnd {
+        tried: tried.unwrap_or(why).to_owned(),
+        why_failed: why.to_owned(),
+        used_instead: instead.map(str::to_owned),
+        task_context: None,
+    });
+    let draft = MemoryDraft::new(MemoryKind::DeadEnd, content);
+    Some(draft.with_files(files.clone()).with_payload(payload))
+}
+
+/// A session whose edits were reverted, if its task is a full sentence.
+pub(super) fn draft_reverted_session(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::RevertedSession { files, task, revert_subject } = &seen.last()?.evidence else {
+        return None;
+    };
+    let task = task.as_deref().filter(|it| is_full_sentence(it))?.trim_end_matches('.');
+    let named = &files[..files.len().min(MAX_NAMED_FILES)];
+    let more = match files.len() - named.len() {
+        0 => String::new(),
+        n => format!(" and {n} more files"),
+    };
+    let how = revert_subject.as_deref().map_or_else(
+        || "never committed, and the files are as they were".to_owned(),
+        |subject| format!("taken back by “{subject}”"),
+    );
+    let content = format!(
+        "An attempt at “{task}” was thrown away: its edits of {}{more} were {how}. Ask what was wrong with it before you try the same.",
+        quote_paths(named)
+    );
+    let payload = Payload::DeadEnd(DeadEnd {
+        tried: task.to_owned(),
+        why_failed: format!("the edits were {how}"),
+        used_instead: None,
+        task_context: None,
+    });
+    let draft = MemoryDraft::new(MemoryKind::DeadEnd, content);
+    Some(draft.with_files(files.clone()).with_payload(payload))
+}
+
+/// Returns whether a text has at least five words and introduces nothing.
+fn is_full_sentence(text: &str) -> bool {
+    text.split_whitespace().count() >= 5 && !text.ends_with([':', '?'])
+}
+
+pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::CausalStatement { files, sentence, from, to } = &seen.last()?.evidence else {
+        return None;
+    };
+    let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
+    sessions.dedup();
+    let payload = Payload::CausalDependency(CausalDependency {
+        from: from.clone(),
+        to: to.clone(),
+        sessions,
+        lift: PerMille::ONE,
+        directed: true,
+    });
+    let draft = MemoryDraft::new(MemoryKind::CausalDependency, sentence.clone());
+    Some(draft.with_files(files.clone()).with_payload(payload))
+}
+
+/// A preference of the user as a sentence of its own.
+pub(super) fn draft_preference(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::UserCorrection { files, sentence } = &seen.last()?.evidence else { return None };
+    let text = sentence.trim();
+    let text =
+        text.strip_prefix("please ").or_else(|| text.strip_prefix("Please ")).unwrap_or(text);
+    let text = text.strip_prefix("No, ").or_else(|| text.strip_prefix("no, ")).unwrap_or(text);
+    let mut chars = text.chars();
+    let capitalised: String = chars.next()?.to_uppercase().chain(chars).collect();
+    let end = if capitalised.ends_with(['.', '!']) { "" } else { "." };
+    let draft = MemoryDraft::new(MemoryKind::Preference, format!("{capitalised}{end}"));
+    Some(draft.with_files(files.clone()))
+}
+
+/// A note that the agent recorded.
+pub(super) fn draft_note(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let Evidence::Recorded { files, content, kind_slug, tags } = &seen.last()?.evidence else {
+        return None;
+    };
+    let draft = MemoryDraft::new(MemoryKind::ModuleInsight, content.clone());
+    let mut draft = draft.with_files(files.clone());
+    let kind = kind_slug.as_deref().and_then(|it| MemoryType::from_slug(it).ok());
+    // A type that needs a payload cannot be made of text alone.
+    let needs_payload = |it: &MemoryType| {
+        matches!(
+            it.core_kind(),
+            Some(
+                MemoryKind::PrefetchPattern
+                    | MemoryKind::WorkflowRecipe
+                    | MemoryKind::TaskCalibration
+                    | MemoryKind::ContextCost
+                    | MemoryKind::WorkUnitOutcome
+            )
+        )
+    };
+    if let Some(kind) = kind.filter(|it| !needs_payload(it)) {
+        draft.kind = kind;
+    }
+    draft.tags.clone_from(tags);
+    Some(draft)
+}

@@ -1,0 +1,163 @@
+//! Drafts about workflows: the steps of a change, and the number of steps it takes.
+
+use std::collections::BTreeMap;
+
+use model::{MemoryKind, Payload, RecipeStep, TaskCalibration, WorkflowRecipe};
+
+use super::{MemoryDraft, SessionSighting, SupportCounts, count_sessions};
+use crate::evidence::Evidence;
+use crate::pattern_key::FINISHED_CHANGE;
+use crate::signal::sequence::{COMMIT_STEP, EDIT_PREFIX, MIN_RECIPE_STEPS};
+
+/// From here on work took longer than planned, in per mille of the plan.
+const OVERRUN_PER_MILLE: u64 = 1_200;
+
+/// The steps that most sessions took from a change of the module to the commit. Only if they are more
+/// than the steps that finish any change: at least two edited modules.
+pub(super) fn draft_module_routine(
+    task_pattern: &str,
+    module: &str,
+    seen: &[SessionSighting],
+    support: SupportCounts,
+) -> Option<MemoryDraft> {
+    let last = seen.last()?;
+    let n = count_sessions(seen);
+    let n_began = support.baseline.max(n);
+    // More than four in five sessions that began like this must have been committed.
+    if n * 10 <= n_began * 8 {
+        return None;
+    }
+    let mut common: Vec<&String> = steps_of(&last.evidence).iter().collect();
+    common.retain(|step| {
+        let n_with = seen.iter().filter(|it| steps_of(&it.evidence).contains(step)).count();
+        n_with * 10 > seen.len() * 8
+    });
+    let n_edits = common.iter().filter(|it| it.starts_with(EDIT_PREFIX)).count();
+    if common.len() < MIN_RECIPE_STEPS || n_edits < 2 {
+        return None;
+    }
+    let steps: Vec<String> = common.iter().map(|it| format_step(it)).collect();
+    let content = format!(
+        "A change in `{module}` goes like this: {}. {n} of {n_began} sessions that began so ended with a commit.",
+        steps.join(", then "),
+    );
+    let payload = Payload::WorkflowRecipe(WorkflowRecipe {
+        task_pattern: task_pattern.to_owned(),
+        steps: recipe_steps(common.iter().map(|it| it.as_str())),
+        success_count: n,
+        last_validated_at: last.at.0.max(0),
+    });
+    let mut draft = MemoryDraft::new(MemoryKind::WorkflowRecipe, content).with_payload(payload);
+    draft.modules.push(module.to_owned());
+    Some(draft)
+}
+
+fn steps_of(evidence: &Evidence) -> &[String] {
+    match evidence {
+        Evidence::Sequence { steps } => steps,
+        _ => &[],
+    }
+}
+
+fn format_step(step: &str) -> String {
+    match step.strip_prefix(EDIT_PREFIX) {
+        Some(module) => format!("edit `{module}`"),
+        None => format!("run `{step}`"),
+    }
+}
+
+fn recipe_steps<'a>(steps: impl IntoIterator<Item = &'a str>) -> Vec<RecipeStep> {
+    let step = |(order, description): (u32, &str)| RecipeStep {
+        order,
+        description: description.to_owned(),
+        file: None,
+        line: None,
+    };
+    (1..).zip(steps).map(step).collect()
+}
+
+/// The checks that many sessions ran before a commit, in their usual order.
+pub(super) fn draft_commit_recipe(seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let last = seen.last()?;
+    // Positions in per mille, because sessions have different numbers of steps.
+    let mut positions: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for sighting in seen {
+        let steps = steps_of(&sighting.evidence);
+        for (nth, step) in steps.iter().enumerate() {
+            positions.entry(step).or_default().push(nth * 1000 / steps.len());
+        }
+    }
+    let average = |it: &Vec<usize>| it.iter().sum::<usize>() / it.len();
+    // Two in five sessions must have run a check.
+    let mut common: Vec<(usize, &str)> = positions
+        .iter()
+        .filter(|it| it.1.len() * 10 >= seen.len() * 4)
+        .map(|it| (average(it.1), *it.0))
+        .collect();
+    common.sort_unstable();
+    let checks: Vec<&str> =
+        common.into_iter().map(|it| it.1).filter(|it| *it != COMMIT_STEP).collect();
+    if checks.len() < 2 {
+        return None;
+    }
+    let quoted: Vec<String> = checks.iter().map(|it| format!("`{it}`")).collect();
+    let content = format!(
+        "Before a commit run {}: that is how sessions finish a change here.",
+        join_steps(&quoted)
+    );
+    let steps = std::iter::once("edit").chain(checks).chain([COMMIT_STEP]);
+    let payload = Payload::WorkflowRecipe(WorkflowRecipe {
+        task_pattern: FINISHED_CHANGE.to_owned(),
+        steps: recipe_steps(steps),
+        success_count: count_sessions(seen),
+        last_validated_at: last.at.0.max(0),
+    });
+    Some(MemoryDraft::new(MemoryKind::WorkflowRecipe, content).with_payload(payload))
+}
+
+fn join_steps(steps: &[String]) -> String {
+    match steps.split_last() {
+        Some((last, [])) => last.clone(),
+        Some((last, rest)) => format!("{}, then {last}", rest.join(", ")),
+        None => String::new(),
+    }
+}
+
+/// The ratio of actual to planned steps in a module, if it is an overrun.
+pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Option<MemoryDraft> {
+    let samples = seen.iter().filter_map(|it| match it.evidence {
+        Evidence::StepOverrun { actual_steps, planned_steps } => {
+            Some((actual_steps, planned_steps))
+        }
+        _ => None,
+    });
+    let n = u64::try_from(seen.len()).ok().filter(|it| *it > 0)?;
+    let (actual, planned) = samples.fold((0, 0), |acc, it| (acc.0 + it.0, acc.1 + it.1));
+    let (actual, planned) = (actual / n, (planned / n).max(1));
+    let ratio = actual * 1000 / planned;
+    // Work that takes about as long as planned needs no other plan.
+    if ratio <= OVERRUN_PER_MILLE {
+        return None;
+    }
+    let place =
+        if module.is_empty() { "the project's root".to_owned() } else { format!("`{module}`") };
+    let content = format!(
+        "Plan work in {place} with {}.{} times the steps you expect; it has taken that over {n} sessions.",
+        ratio / 1000,
+        ratio % 1000 / 100
+    );
+    let to_u32 = |it: u64| u32::try_from(it).unwrap_or(u32::MAX);
+    let payload = Payload::TaskCalibration(TaskCalibration {
+        module: module.to_owned(),
+        methodology: "native".to_owned(),
+        avg_actual: to_u32(actual),
+        avg_planned: to_u32(planned),
+        ratio: to_u32(ratio),
+        samples: to_u32(n),
+    });
+    let mut draft = MemoryDraft::new(MemoryKind::TaskCalibration, content).with_payload(payload);
+    if !module.is_empty() {
+        draft.modules.push(module.to_owned());
+    }
+    Some(draft)
+}

@@ -1,0 +1,546 @@
+//! Evidence: the details of one sighting, as far as a memory can be composed of them.
+//!
+//! One variant per form of a signal. The stored form is one flat JSON object for all signals
+//! ([`EvidenceFields`]). It is written by [`Evidence::to_fields`] and parsed by
+//! [`Evidence::from_fields`], nowhere else.
+
+use model::{ProjectPath, SignalKind};
+use serde::{Deserialize, Serialize};
+
+use crate::pattern_key::{PatternKey, PatternParts, TestTiming};
+
+/// The details of one sighting. A variant is named after its signal; a signal with two forms has two
+/// variants.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Evidence {
+    FileAccess {
+        /// Files touched early in the session.
+        files: Vec<ProjectPath>,
+        /// Edits of the module's files.
+        n_edits: u64,
+    },
+    CoAccess {
+        /// The file that was touched first.
+        first: ProjectPath,
+        second: ProjectPath,
+    },
+    ErrorRetry {
+        command: String,
+        /// The output line that names the error, for display.
+        message: String,
+        /// The same line without accidental parts. Rows of early versions have none.
+        normalised_message: Option<String>,
+        /// The sentence in which the agent explained the error.
+        explanation: Option<String>,
+        fix: Option<CommandFix>,
+    },
+    /// `error_retry` of a file that was looked for in the wrong place.
+    MovedFile {
+        wrong: ProjectPath,
+        right: ProjectPath,
+    },
+    Backtrack {
+        file: ProjectPath,
+        /// The last sentence of the agent before it reverted the edit.
+        reason: Option<String>,
+    },
+    ReadAbandon {
+        read: ProjectPath,
+        /// The file that was edited instead.
+        edited: ProjectPath,
+    },
+    RepeatedGrep {
+        query: String,
+        file: ProjectPath,
+        /// The last query before it that matched nothing.
+        missed_query: Option<String>,
+    },
+    Sequence {
+        steps: Vec<String>,
+    },
+    TimeAnomaly {
+        command: String,
+        seconds: u64,
+    },
+    SelfCorrection {
+        files: Vec<ProjectPath>,
+        fact: String,
+        /// The sentence that corrects; the fact can be in the one after it.
+        sentence: Option<String>,
+    },
+    ExternalReference {
+        query: String,
+        edited_file: ProjectPath,
+    },
+    GlobIgnore {
+        pattern: String,
+        used_files: Vec<ProjectPath>,
+        n_listed: u64,
+    },
+    ImportChase {
+        from: ProjectPath,
+        to: ProjectPath,
+    },
+    TestOrder {
+        timing: TestTiming,
+    },
+    ConfigTouch {
+        file: ProjectPath,
+        config: ProjectPath,
+    },
+    StepOverrun {
+        actual_steps: u64,
+        planned_steps: u64,
+    },
+    ParallelConflict {
+        file: ProjectPath,
+        /// Subagents that edited the file, this session included.
+        n_agents: u64,
+    },
+    ContextTokenSpike {
+        file: ProjectPath,
+        /// Average tokens of one read.
+        tokens: u64,
+    },
+    DeadEnd {
+        files: Vec<ProjectPath>,
+        sentence: String,
+        /// The sentences before and after it.
+        before: Option<String>,
+        after: Option<String>,
+    },
+    /// `dead_end` of a whole session whose edits were reverted later.
+    RevertedSession {
+        files: Vec<ProjectPath>,
+        task: Option<String>,
+        /// Subject of the commit that reverted the edits; `None` if they were never committed.
+        revert_subject: Option<String>,
+    },
+    CausalStatement {
+        files: Vec<ProjectPath>,
+        sentence: String,
+        from: String,
+        to: String,
+    },
+    UserCorrection {
+        files: Vec<ProjectPath>,
+        sentence: String,
+    },
+    Recorded {
+        files: Vec<ProjectPath>,
+        content: String,
+        /// Slug of the memory type that the agent chose.
+        kind_slug: Option<String>,
+        tags: Vec<String>,
+    },
+    /// Stored fields that do not have the form of their signal: damaged, or written by a newer
+    /// version. They are shown, and no memory is composed of them.
+    Other(Box<EvidenceFields>),
+}
+
+/// The command that succeeded after an error.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandFix {
+    pub command: String,
+    /// Files edited between the error and the fix.
+    pub edited_files: Vec<ProjectPath>,
+    /// Calls from the error to the fix, the fixing one included; 0 in rows of early versions.
+    pub n_calls: u64,
+}
+
+/// The stored form of all evidence. A field is never renamed, and its order is the order in the JSON.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct EvidenceFields {
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    files: Vec<ProjectPath>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    command: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    normalised: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    worked: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    before: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    after: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    query: Option<String>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    steps: Vec<String>,
+    #[serde(skip_serializing_if = "is_zero")]
+    number: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    other: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde passes fields by reference")]
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl Evidence {
+    /// The JSON that is stored.
+    pub fn to_json(&self) -> String {
+        serde_json::to_string(&self.to_fields())
+            .expect("evidence has string keys and finite numbers")
+    }
+
+    /// Parses stored JSON. The key decides between the forms of a signal.
+    pub fn parse(key: &PatternKey, stored: &str) -> Self {
+        let fields: EvidenceFields = serde_json::from_str(stored).unwrap_or_default();
+        Self::from_fields(key, fields.clone()).unwrap_or_else(|| Self::Other(Box::new(fields)))
+    }
+
+    /// The details in one line, for people.
+    pub fn summary_line(&self) -> String {
+        self.to_fields().summary_line()
+    }
+
+    /// The files, in the order in which they are stored.
+    pub fn files(&self) -> Vec<ProjectPath> {
+        self.to_fields().files
+    }
+
+    /// The sentence that the evidence quotes, if it quotes one.
+    pub fn quoted_text(&self) -> Option<String> {
+        self.to_fields().text
+    }
+
+    /// Changes every text in it, for instance to mask secrets.
+    pub(crate) fn map_texts(&mut self, change: impl FnMut(&mut String)) {
+        self.texts_mut().into_iter().for_each(change);
+    }
+
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        match self {
+            Self::FileAccess { .. }
+            | Self::CoAccess { .. }
+            | Self::MovedFile { .. }
+            | Self::ReadAbandon { .. }
+            | Self::ImportChase { .. }
+            | Self::TestOrder { .. }
+            | Self::ConfigTouch { .. }
+            | Self::StepOverrun { .. }
+            | Self::ParallelConflict { .. }
+            | Self::ContextTokenSpike { .. } => Vec::new(),
+            Self::ErrorRetry { command, message, normalised_message, explanation, fix } => {
+                let fixing = fix.as_mut().map(|it| &mut it.command);
+                let optional = [normalised_message.as_mut(), explanation.as_mut(), fixing];
+                [command, message].into_iter().chain(optional.into_iter().flatten()).collect()
+            }
+            Self::Backtrack { reason, .. } => reason.iter_mut().collect(),
+            Self::RepeatedGrep { query, missed_query, .. } => {
+                std::iter::once(query).chain(missed_query).collect()
+            }
+            Self::Sequence { steps } => steps.iter_mut().collect(),
+            Self::TimeAnomaly { command, .. } => vec![command],
+            Self::SelfCorrection { fact, sentence, .. } => {
+                std::iter::once(fact).chain(sentence).collect()
+            }
+            Self::ExternalReference { query, .. } => vec![query],
+            Self::GlobIgnore { pattern, .. } => vec![pattern],
+            Self::DeadEnd { sentence, before, after, .. } => {
+                std::iter::once(sentence).chain(before).chain(after).collect()
+            }
+            Self::RevertedSession { task, revert_subject, .. } => {
+                task.iter_mut().chain(revert_subject).collect()
+            }
+            Self::CausalStatement { sentence, from, to, .. } => vec![sentence, from, to],
+            Self::UserCorrection { sentence, .. } => vec![sentence],
+            Self::Recorded { content, kind_slug, tags, .. } => {
+                std::iter::once(content).chain(kind_slug).chain(tags).collect()
+            }
+            Self::Other(fields) => fields.texts_mut(),
+        }
+    }
+
+    /// The fields that are stored.
+    fn to_fields(&self) -> EvidenceFields {
+        let mut acc = EvidenceFields::default();
+        match self.clone() {
+            Self::FileAccess { files, n_edits } => (acc.files, acc.number) = (files, n_edits),
+            Self::CoAccess { first, second } => acc.files = vec![first, second],
+            Self::ErrorRetry { command, message, normalised_message, explanation, fix } => {
+                (acc.command, acc.message) = (Some(command), Some(message));
+                (acc.normalised, acc.text) = (normalised_message, explanation);
+                if let Some(fix) = fix {
+                    acc.worked = Some(fix.command);
+                    (acc.files, acc.number) = (fix.edited_files, fix.n_calls);
+                }
+            }
+            Self::MovedFile { wrong, right } => acc.files = vec![wrong, right],
+            Self::Backtrack { file, reason } => (acc.files, acc.text) = (vec![file], reason),
+            Self::ReadAbandon { read, edited } => acc.files = vec![read, edited],
+            Self::RepeatedGrep { query, file, missed_query } => {
+                (acc.query, acc.files, acc.before) = (Some(query), vec![file], missed_query);
+            }
+            Self::Sequence { steps } => acc.steps = steps,
+            Self::TimeAnomaly { command, seconds } => {
+                (acc.command, acc.number) = (Some(command), seconds);
+            }
+            Self::SelfCorrection { files, fact, sentence } => {
+                (acc.files, acc.text, acc.before) = (files, Some(fact), sentence);
+            }
+            Self::ExternalReference { query, edited_file } => {
+                (acc.query, acc.files) = (Some(query), vec![edited_file]);
+            }
+            Self::GlobIgnore { pattern, used_files, n_listed } => {
+                (acc.query, acc.files, acc.number) = (Some(pattern), used_files, n_listed);
+            }
+            Self::ImportChase { from, to } => acc.files = vec![from, to],
+            Self::TestOrder { timing } => acc.text = Some(timing.as_str().to_owned()),
+            Self::ConfigTouch { file, config } => acc.files = vec![file, config],
+            Self::StepOverrun { actual_steps, planned_steps } => {
+                (acc.number, acc.other) = (actual_steps, planned_steps);
+            }
+            Self::ParallelConflict { file, n_agents } => {
+                (acc.files, acc.number) = (vec![file], n_agents);
+            }
+            Self::ContextTokenSpike { file, tokens } => {
+                (acc.files, acc.number) = (vec![file], tokens);
+            }
+            Self::DeadEnd { files, sentence, before, after } => {
+                (acc.files, acc.text) = (files, Some(sentence));
+                (acc.before, acc.after) = (before, after);
+            }
+            Self::RevertedSession { files, task, revert_subject } => {
+                (acc.files, acc.before, acc.text) = (files, task, revert_subject);
+            }
+            Self::CausalStatement { files, sentence, from, to } => {
+                (acc.files, acc.text, acc.steps) = (files, Some(sentence), vec![from, to]);
+            }
+            Self::UserCorrection { files, sentence } => {
+                (acc.files, acc.text) = (files, Some(sentence));
+            }
+            Self::Recorded { files, content, kind_slug, tags } => {
+                (acc.files, acc.text) = (files, Some(content));
+                (acc.query, acc.steps) = (kind_slug, tags);
+            }
+            Self::Other(fields) => acc = *fields,
+        }
+        acc
+    }
+
+    /// The evidence that stored fields hold; `None` if a field that the signal needs is missing.
+    fn from_fields(key: &PatternKey, fields: EvidenceFields) -> Option<Self> {
+        let EvidenceFields { files, text, before, after, query, steps, number, .. } = fields;
+        Some(match key.signal() {
+            SignalKind::FileAccess => Self::FileAccess { files, n_edits: number },
+            SignalKind::CoAccess => {
+                let [first, second] = to_pair(files)?;
+                Self::CoAccess { first, second }
+            }
+            SignalKind::ErrorRetry if matches!(key.parts(), PatternParts::MissingFile(_)) => {
+                let [wrong, right] = to_pair(files)?;
+                Self::MovedFile { wrong, right }
+            }
+            SignalKind::ErrorRetry => Self::ErrorRetry {
+                command: fields.command?,
+                message: fields.message?,
+                normalised_message: fields.normalised,
+                explanation: text,
+                fix: fields.worked.map(|command| CommandFix {
+                    command,
+                    edited_files: files,
+                    n_calls: number,
+                }),
+            },
+            SignalKind::Backtrack => Self::Backtrack { file: first_of(files)?, reason: text },
+            SignalKind::ReadAbandon => {
+                let [read, edited] = to_pair(files)?;
+                Self::ReadAbandon { read, edited }
+            }
+            SignalKind::RepeatedGrep => {
+                Self::RepeatedGrep { query: query?, file: first_of(files)?, missed_query: before }
+            }
+            SignalKind::Sequence => Self::Sequence { steps },
+            SignalKind::TimeAnomaly => {
+                Self::TimeAnomaly { command: fields.command?, seconds: number }
+            }
+            SignalKind::SelfCorrection => {
+                Self::SelfCorrection { files, fact: text?, sentence: before }
+            }
+            SignalKind::ExternalReference => {
+                Self::ExternalReference { query: query?, edited_file: first_of(files)? }
+            }
+            SignalKind::GlobIgnore => {
+                Self::GlobIgnore { pattern: query?, used_files: files, n_listed: number }
+            }
+            SignalKind::ImportChase => {
+                let [from, to] = to_pair(files)?;
+                Self::ImportChase { from, to }
+            }
+            SignalKind::TestOrder => Self::TestOrder { timing: TestTiming::parse(&text?)? },
+            SignalKind::ConfigTouch => {
+                let [file, config] = to_pair(files)?;
+                Self::ConfigTouch { file, config }
+            }
+            SignalKind::StepOverrun => {
+                Self::StepOverrun { actual_steps: number, planned_steps: fields.other }
+            }
+            SignalKind::ParallelConflict => {
+                Self::ParallelConflict { file: first_of(files)?, n_agents: number }
+            }
+            SignalKind::ContextTokenSpike => {
+                Self::ContextTokenSpike { file: first_of(files)?, tokens: number }
+            }
+            SignalKind::DeadEnd if matches!(key.parts(), PatternParts::RevertedSession(_)) => {
+                Self::RevertedSession { files, task: before, revert_subject: text }
+            }
+            SignalKind::DeadEnd => Self::DeadEnd { files, sentence: text?, before, after },
+            SignalKind::CausalStatement => {
+                let [from, to] = to_pair(steps)?;
+                Self::CausalStatement { files, sentence: text?, from, to }
+            }
+            SignalKind::UserCorrection => Self::UserCorrection { files, sentence: text? },
+            SignalKind::Recorded => {
+                Self::Recorded { files, content: text?, kind_slug: query, tags: steps }
+            }
+        })
+    }
+}
+
+fn to_pair<T>(items: Vec<T>) -> Option<[T; 2]> {
+    items.try_into().ok()
+}
+
+fn first_of(files: Vec<ProjectPath>) -> Option<ProjectPath> {
+    files.into_iter().next()
+}
+
+impl EvidenceFields {
+    fn summary_line(&self) -> String {
+        let mut acc: Vec<String> = Vec::new();
+        let mut push = |label: &str, text: Option<&String>| {
+            acc.extend(text.filter(|it| !it.is_empty()).map(|it| format!("{label}{it}")));
+        };
+        push("", self.before.as_ref());
+        push("", self.text.as_ref());
+        push("", self.after.as_ref());
+        push("command: ", self.command.as_ref());
+        push("message: ", self.message.as_ref());
+        push("then: ", self.worked.as_ref());
+        push("query: ", self.query.as_ref());
+        if !self.steps.is_empty() {
+            acc.push(self.steps.join(" → "));
+        }
+        if !self.files.is_empty() {
+            let files: Vec<&str> = self.files.iter().map(ProjectPath::as_str).collect();
+            acc.push(files.join(", "));
+        }
+        acc.join(" · ")
+    }
+
+    fn texts_mut(&mut self) -> Vec<&mut String> {
+        let optional = [
+            &mut self.command,
+            &mut self.message,
+            &mut self.normalised,
+            &mut self.worked,
+            &mut self.text,
+            &mut self.before,
+            &mut self.after,
+            &mut self.query,
+        ];
+        optional.into_iter().flatten().chain(&mut self.steps).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Rows as databases of earlier versions hold them: signal, key, evidence.
+    #[rustfmt::skip]
+    const STORED: &[(SignalKind, &str, &str)] = &[
+        (SignalKind::FileAccess, "src", r#"{"files":["src/a.rs","src/b.rs"],"number":1}"#),
+        (SignalKind::CoAccess, "a.rs|b.rs", r#"{"files":["b.rs","a.rs"]}"#),
+        (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"files":["a.go"],"command":"mise run lint","message":"error: missing t.Parallel","normalised":"<path> error: missing t.parallel","worked":"mise run lint","text":"The linter requires it.","number":2}"#),
+        (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"command":"make","message":"error: no rule","worked":"make all"}"#),
+        (SignalKind::ErrorRetry, "d8fff5f3b283d0f8", r#"{"command":"make","message":"error: no rule"}"#),
+        (SignalKind::ErrorRetry, "missing src/a.rs", r#"{"files":["src/a.rs","src/deep/a.rs"]}"#),
+        (SignalKind::Backtrack, "a.rs", r#"{"files":["a.rs"],"text":"The cache must stay."}"#),
+        (SignalKind::Backtrack, "a.rs", r#"{"files":["a.rs"]}"#),
+        (SignalKind::ReadAbandon, "a.rs→b.rs", r#"{"files":["a.rs","b.rs"]}"#),
+        (SignalKind::RepeatedGrep, "func computetotal", r#"{"files":["src/total.rs"],"before":"getTotals","query":"func computeTotal"}"#),
+        (SignalKind::Sequence, "finish a change", r#"{"steps":["mise run test","git commit"]}"#),
+        (SignalKind::Sequence, "change api", r#"{"steps":["edit api","edit web","go test","git commit"]}"#),
+        (SignalKind::TimeAnomaly, "make e2e", r#"{"command":"make e2e","number":400}"#),
+        (SignalKind::SelfCorrection, "7bf05bbaea576780", r#"{"files":["src/total.ts"],"text":"Rounding happens per line.","before":"I was wrong."}"#),
+        (SignalKind::ExternalReference, "token scope", r#"{"files":[".goreleaser.yaml"],"query":"Token scope"}"#),
+        (SignalKind::GlobIgnore, "**/*.rs", r#"{"files":["src/f7.rs"],"query":"**/*.rs","number":30}"#),
+        (SignalKind::ImportChase, "a.ts→b.ts", r#"{"files":["a.ts","b.ts"]}"#),
+        (SignalKind::TestOrder, "src first", r#"{"text":"first"}"#),
+        (SignalKind::ConfigTouch, "a.rs→Cargo.toml", r#"{"files":["a.rs","Cargo.toml"]}"#),
+        (SignalKind::StepOverrun, "src", r#"{"number":12,"other":6}"#),
+        (SignalKind::ParallelConflict, "a.rs", r#"{"files":["a.rs"],"number":2}"#),
+        (SignalKind::ContextTokenSpike, "big.json", r#"{"files":["big.json"],"number":7500}"#),
+        (SignalKind::DeadEnd, "b92d4bb74028f605", r#"{"files":["src/a.rs"],"text":"This approach won't work.","before":"I patched it.","after":"Let me use a fork."}"#),
+        (SignalKind::DeadEnd, "taken back 00000000-0005-7101-8101-010101010101", r#"{"files":["a.rs"],"text":"Revert \"x\"","before":"Add a cache"}"#),
+        (SignalKind::CausalStatement, "schema.sql→row.rs", r#"{"files":["schema.sql"],"text":"Whenever you change `schema.sql` you must also update `row.rs`.","steps":["schema.sql","row.rs"]}"#),
+        (SignalKind::UserCorrection, "e8b2b8e8e5495ab3", r#"{"text":"always run `mise run fmt`"}"#),
+        (SignalKind::Recorded, "2f85016ecccfb5e5", r#"{"text":"Totals round per line.","query":"gotcha","steps":["money"]}"#),
+    ];
+
+    #[test]
+    fn stored_rows_are_parsed_and_written_unchanged() {
+        for (signal, key, stored) in STORED {
+            let evidence = Evidence::parse(&PatternKey::from_stored(*signal, *key), stored);
+            assert!(!matches!(evidence, Evidence::Other(_)), "{signal}: {stored}");
+            assert_eq!(evidence.to_json(), *stored, "{signal}");
+        }
+        for signal in SignalKind::ALL {
+            assert!(STORED.iter().any(|it| it.0 == *signal), "no stored row of {signal}");
+        }
+    }
+
+    #[test]
+    fn masking_reaches_every_text_and_no_path() {
+        for (signal, key, stored) in STORED {
+            let key = PatternKey::from_stored(*signal, *key);
+            let mut evidence = Evidence::parse(&key, stored);
+            let mut fields: EvidenceFields = serde_json::from_str(stored).unwrap();
+            // The timing of tests is one of two words of our own.
+            if *signal != SignalKind::TestOrder {
+                fields.texts_mut().into_iter().for_each(|it| it.push('*'));
+                evidence.map_texts(|it| it.push('*'));
+            }
+            assert_eq!(evidence.to_fields(), fields, "{signal}");
+        }
+    }
+
+    fn check_other(signal: SignalKind, stored: &str, expect: Expect) {
+        let evidence = Evidence::parse(&PatternKey::from_stored(signal, "k"), stored);
+        assert!(matches!(evidence, Evidence::Other(_)), "{evidence:?}");
+        expect.assert_eq(&format!("{} {}", evidence.to_json(), evidence.summary_line()));
+    }
+
+    #[test]
+    fn fields_that_do_not_fit_their_signal_are_only_shown() {
+        check_other(
+            SignalKind::CoAccess,
+            r#"{"files":["a.rs"],"text":"said"}"#,
+            expect![[r#"{"files":["a.rs"],"text":"said"} said · a.rs"#]],
+        );
+        check_other(SignalKind::DeadEnd, "not JSON", expect!["{} "]);
+        check_other(
+            SignalKind::Recorded,
+            r#"{"command":"make","added_later":7}"#,
+            expect![[r#"{"command":"make"} command: make"#]],
+        );
+    }
+
+    #[test]
+    fn a_summary_line_names_every_detail() {
+        let (signal, key, stored) = STORED[2];
+        let evidence = Evidence::parse(&PatternKey::from_stored(signal, key), stored);
+        expect!["The linter requires it. · command: mise run lint · message: error: missing t.Parallel · then: mise run lint · a.go"]
+            .assert_eq(&evidence.summary_line());
+    }
+}

@@ -1,0 +1,179 @@
+//! Expected errors: the failures that a new session should expect, in a few lines.
+//!
+//! One line per command or tool with the messages it failed with, the likeliest first. Words that
+//! several messages share are written once. Recent and frequent failures weigh more.
+
+use std::collections::BTreeMap;
+
+use model::{DAY_MS, Timestamp};
+
+use crate::scratchpad::FailedCall;
+
+/// The longest text, in bytes: about 150 tokens.
+pub const MAX_EXPECTED_ERRORS_BYTES: usize = 600;
+/// The start of an output, in bytes and in words.
+const MAX_OUTPUT_START_BYTES: usize = 170;
+const MAX_OUTPUT_START_WORDS: usize = 16;
+/// Days after which a failure weighs half.
+const HALF_LIFE_DAYS: f64 = 14.0;
+/// Failures of the same kind within this time belong to one spell of work. A failure that comes back on
+/// another day is likelier to come again than one that was repeated on one day.
+const SAME_SPELL_MS: i64 = DAY_MS / 4;
+/// Weight of a repetition within a spell.
+const REPEAT_WEIGHT: f64 = 0.2;
+
+/// The start of an output, without digits, quotes and the part of a path below its first folder.
+pub(crate) fn output_start(output: &str) -> String {
+    let output = output.trim().trim_start_matches("<tool_use_error>");
+    let head = &output[..output.floor_char_boundary(MAX_OUTPUT_START_BYTES)];
+    let head = head.trim_end_matches("</tool_use_error>");
+    let words = head.split_whitespace().map(simplify_word).filter(|it| !it.is_empty());
+    words.take(MAX_OUTPUT_START_WORDS).collect::<Vec<_>>().join(" ").to_lowercase()
+}
+
+fn simplify_word(word: &str) -> String {
+    let word: String = word.chars().filter(|it| !it.is_ascii_digit()).collect();
+    let word = word.trim_matches(|it: char| matches!(it, '"' | '\'' | '`' | '.' | ',' | ':' | ';'));
+    match word.split_once('/') {
+        // A path of one machine means nothing on another.
+        Some(("" | "." | ".." | "~", _)) => String::new(),
+        Some((first, _)) => format!("{first}/…"),
+        None => word.to_owned(),
+    }
+}
+
+/// Formats the failures to expect at `now`, given the failed calls of earlier sessions.
+pub fn format_expected_errors(failed_calls: &[FailedCall], now: Timestamp) -> String {
+    let mut weights = weigh_errors(failed_calls, now);
+    let mut lines: BTreeMap<&str, ErrorLine> = BTreeMap::new();
+    let mut bytes_left = MAX_EXPECTED_ERRORS_BYTES;
+    // Greedy knapsack: the error with the most weight per byte, again and again. Words that its line
+    // has already cost nothing.
+    while let Some((key, cost)) = best_candidate(&weights, &lines, bytes_left) {
+        let weight = weights.remove(&key).unwrap_or_default();
+        let line = lines.entry(key.0).or_default();
+        line.add_message(key.1, weight);
+        bytes_left -= cost;
+    }
+    let mut ranked: Vec<(&str, ErrorLine)> = lines.into_iter().collect();
+    ranked.sort_by(|a, b| b.1.weight.total_cmp(&a.1.weight).then_with(|| a.0.cmp(b.0)));
+    let format = |(head, line): &(&str, ErrorLine)| format!("{head}: {}", line.text);
+    ranked.iter().map(format).collect::<Vec<_>>().join("\n")
+}
+
+/// A command or tool, and the start of its output.
+type ErrorKey<'a> = (&'a str, &'a str);
+
+/// The weight of each error: exponential decay by age, less for repetitions within a spell.
+#[expect(clippy::cast_precision_loss, reason = "days and counts are small")]
+fn weigh_errors(failed_calls: &[FailedCall], now: Timestamp) -> BTreeMap<ErrorKey<'_>, f64> {
+    let mut acc: BTreeMap<ErrorKey<'_>, f64> = BTreeMap::new();
+    let mut last_seen: BTreeMap<ErrorKey<'_>, Timestamp> = BTreeMap::new();
+    for call in failed_calls.iter().filter(|it| it.at < now) {
+        let key = (call.head.as_str(), call.output_start.as_str());
+        let days = now.millis_since(call.at) as f64 / DAY_MS as f64;
+        let last = last_seen.insert(key, call.at);
+        let is_repeat = last.is_some_and(|it| call.at.millis_since(it).abs() < SAME_SPELL_MS);
+        let weight = if is_repeat { REPEAT_WEIGHT } else { 1.0 };
+        *acc.entry(key).or_default() += weight * 0.5_f64.powf(days / HALF_LIFE_DAYS);
+    }
+    acc
+}
+
+/// The line of one command or tool.
+#[derive(Default)]
+struct ErrorLine {
+    text: String,
+    weight: f64,
+}
+
+impl ErrorLine {
+    /// The words of a message that the line does not contain yet.
+    fn missing_words<'a>(&self, message: &'a str) -> Vec<&'a str> {
+        message.split(' ').filter(|it| !it.is_empty() && !self.text.contains(it)).collect()
+    }
+
+    fn add_message(&mut self, message: &str, weight: f64) {
+        let missing = self.missing_words(message).join(" ");
+        if !self.text.is_empty() && !missing.is_empty() {
+            self.text.push_str(" / ");
+        }
+        self.text.push_str(&missing);
+        self.weight += weight;
+    }
+}
+
+/// The error with the most weight per byte among those that fit, and its cost in bytes.
+#[expect(clippy::cast_precision_loss, reason = "a cost is below the length of the text")]
+fn best_candidate<'a>(
+    weights: &BTreeMap<ErrorKey<'a>, f64>,
+    lines: &BTreeMap<&'a str, ErrorLine>,
+    bytes_left: usize,
+) -> Option<(ErrorKey<'a>, usize)> {
+    let mut best: Option<(f64, ErrorKey<'a>, usize)> = None;
+    for ((head, message), weight) in weights {
+        let cost = match lines.get(head) {
+            Some(line) => match line.missing_words(message).join(" ").len() {
+                0 => 0,
+                // The separator " / ".
+                n => n + 3,
+            },
+            // The separator ": " and the line end.
+            None => head.len() + 3 + message.len(),
+        };
+        // A floor, so that a message without new words does not win by a division by zero.
+        let value = weight / (cost.max(4) as f64);
+        if cost <= bytes_left && best.as_ref().is_none_or(|it| value > it.0) {
+            best = Some((value, (head, message), cost));
+        }
+    }
+    best.map(|it| (it.1, it.2))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::expect;
+
+    fn failed_call(day: i64, head: &str, answer: &str) -> FailedCall {
+        FailedCall {
+            at: Timestamp(day * DAY_MS),
+            head: head.to_owned(),
+            output_start: output_start(answer),
+        }
+    }
+
+    #[test]
+    fn frequent_and_recent_failures_are_expected() {
+        let all = [
+            failed_call(
+                1,
+                "mise run",
+                "Exit code 1\n[lint] $ golangci-lint run ./...\ncmd/a.go:3:1: error is not nil",
+            ),
+            failed_call(
+                2,
+                "mise run",
+                "Exit code 1\n[lint] $ golangci-lint run ./...\ncmd/b.go:9:1: result is unused",
+            ),
+            failed_call(3, "read", "File does not exist."),
+            failed_call(9, "read", "File does not exist."),
+            failed_call(40, "later", "never seen before"),
+        ];
+        expect![[r"
+            read: file does not exist
+            mise run: exit code [lint] $ golangci-lint run cmd/… result is unused / error not nil"]]
+        .assert_eq(&format_expected_errors(&all, Timestamp(10 * DAY_MS)));
+    }
+
+    #[test]
+    fn the_text_is_short_and_ignores_later_failures() {
+        let many: Vec<FailedCall> =
+            (0..300).map(|it| failed_call(it, &format!("tool{it}"), &"word ".repeat(20))).collect();
+        assert!(
+            format_expected_errors(&many, Timestamp(400 * DAY_MS)).len()
+                <= MAX_EXPECTED_ERRORS_BYTES
+        );
+        assert_eq!(format_expected_errors(&many, Timestamp(0)), "");
+    }
+}

@@ -1,0 +1,142 @@
+//! Facts about files: touched together, read again, read before an edit, never edited.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use crate::Scratchpad;
+use crate::strings::StringId;
+
+/// Consecutive touches that count as together.
+const CO_ACCESS_WINDOW: usize = 5;
+/// Edited files beyond which a session is a sweep, whose pairs mean nothing.
+const MAX_EDITED_FILES: usize = 15;
+/// So many edits of one file within so many calls are churn.
+const CHURN_EDITS: usize = 4;
+const CHURN_WINDOW_CALLS: u32 = 12;
+/// Calls after a compaction within which a read counts as caused by it.
+const COMPACTION_WINDOW_CALLS: u32 = 30;
+
+/// Use of one file in a session. Calls are given by number.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FileUse {
+    pub n_reads: u32,
+    pub n_edits: u32,
+    pub first_call: u32,
+    pub last_call: u32,
+    pub first_read: Option<u32>,
+    pub first_edit: Option<u32>,
+    /// Bytes of all reads together.
+    pub bytes_read: u64,
+}
+
+/// The use of each file.
+pub fn file_uses(pad: &Scratchpad) -> BTreeMap<StringId, FileUse> {
+    let mut acc: BTreeMap<StringId, FileUse> = BTreeMap::new();
+    for touch in pad.successful_touches() {
+        let file_use = acc
+            .entry(touch.file)
+            .or_insert(FileUse { first_call: touch.call, ..FileUse::default() });
+        file_use.last_call = touch.call;
+        if touch.is_write {
+            file_use.n_edits += 1;
+            file_use.first_edit = file_use.first_edit.or(Some(touch.call));
+        } else {
+            file_use.n_reads += 1;
+            file_use.first_read = file_use.first_read.or(Some(touch.call));
+            file_use.bytes_read += u64::from(pad.calls[touch.call as usize].output_bytes);
+        }
+    }
+    acc
+}
+
+/// Pairs of files within five consecutive touches, with their counts. The file touched first comes first.
+pub fn co_accessed(pad: &Scratchpad) -> BTreeMap<(StringId, StringId), u32> {
+    let mut acc = BTreeMap::new();
+    let mut recent: Vec<StringId> = Vec::new();
+    for touch in pad.successful_touches() {
+        // A file that is touched twice in the window makes one pair.
+        let mut paired = HashSet::new();
+        for earlier in recent.iter().filter(|it| **it != touch.file) {
+            if paired.insert(*earlier) {
+                *acc.entry((*earlier, touch.file)).or_insert(0) += 1;
+            }
+        }
+        recent.push(touch.file);
+        if recent.len() > CO_ACCESS_WINDOW {
+            recent.remove(0);
+        }
+    }
+    acc
+}
+
+/// Pairs of files edited in the session; none if it edited too many files.
+pub fn co_edited(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
+    let edited: BTreeSet<StringId> =
+        pad.successful_touches().filter(|it| it.is_write).map(|it| it.file).collect();
+    if edited.len() > MAX_EDITED_FILES {
+        return Vec::new();
+    }
+    let all: Vec<StringId> = edited.into_iter().collect();
+    let pairs = |at: usize| all[at + 1..].iter().map(|it| (all[at], *it)).collect::<Vec<_>>();
+    (0..all.len()).flat_map(pairs).collect()
+}
+
+/// Files whose first read came before their first edit.
+pub fn read_then_edited(pad: &Scratchpad) -> Vec<StringId> {
+    let read_first = |it: &FileUse| {
+        it.first_read.is_some_and(|read| it.first_edit.is_some_and(|edit| read < edit))
+    };
+    file_uses(pad).into_iter().filter(|it| read_first(&it.1)).map(|it| it.0).collect()
+}
+
+/// Files read once and never edited, in a session that edited something.
+pub fn read_abandoned(pad: &Scratchpad) -> Vec<StringId> {
+    let uses = file_uses(pad);
+    if !uses.values().any(|it| it.n_edits > 0) {
+        return Vec::new();
+    }
+    uses.into_iter().filter(|it| it.1.n_reads == 1 && it.1.n_edits == 0).map(|it| it.0).collect()
+}
+
+/// Files read three times or more.
+pub fn reread_files(pad: &Scratchpad) -> Vec<StringId> {
+    file_uses(pad).into_iter().filter(|it| it.1.n_reads >= 3).map(|it| it.0).collect()
+}
+
+/// Files edited four times within twelve calls.
+pub fn churned_files(pad: &Scratchpad) -> Vec<StringId> {
+    let mut edits: HashMap<StringId, Vec<u32>> = HashMap::new();
+    for touch in pad.successful_touches().filter(|it| it.is_write) {
+        edits.entry(touch.file).or_default().push(touch.call);
+    }
+    let is_churn = |calls: &Vec<u32>| {
+        calls.windows(CHURN_EDITS).any(|it| it[CHURN_EDITS - 1] - it[0] < CHURN_WINDOW_CALLS)
+    };
+    let mut files: Vec<StringId> =
+        edits.into_iter().filter(|it| is_churn(&it.1)).map(|it| it.0).collect();
+    // The map has no order.
+    files.sort();
+    files
+}
+
+/// Files read before a compaction and again soon after it.
+pub fn reread_after_compaction(pad: &Scratchpad) -> Vec<StringId> {
+    let mut acc = BTreeSet::new();
+    for at in &pad.compactions {
+        let reads = || pad.successful_touches().filter(|it| !it.is_write);
+        let before: HashSet<StringId> =
+            reads().filter(|it| it.call < *at).map(|it| it.file).collect();
+        let after = reads().filter(|it| it.call >= *at && it.call < at + COMPACTION_WINDOW_CALLS);
+        acc.extend(after.map(|it| it.file).filter(|it| before.contains(it)));
+    }
+    acc.into_iter().collect()
+}
+
+/// Files with an edit that was reverted.
+pub fn files_with_reverted_edits(pad: &Scratchpad) -> Vec<StringId> {
+    let has_succeeded = |call: u32| pad.calls[call as usize].state == crate::CallState::Ok;
+    let mut files: Vec<StringId> =
+        pad.reverted_edits.iter().filter(|it| has_succeeded(it.call)).map(|it| it.file).collect();
+    files.sort();
+    files.dedup();
+    files
+}

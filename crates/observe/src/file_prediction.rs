@@ -1,0 +1,209 @@
+//! File prediction: files that a task will need, if past sessions on similar tasks agree.
+//!
+//! [`crate::rank_likely_files`] ranks whatever there is, for a caller who asked. This prediction is injected
+//! without being asked for, so that it must be right more often than not. The measured numbers are in
+//! `docs/reference/eval.md`.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use model::words;
+
+use crate::PastSession;
+
+/// A file that sessions on similar tasks opened.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PredictedFile {
+    pub path: String,
+    /// Similar sessions that opened it.
+    pub n_sessions: u32,
+}
+
+/// The files that a task will need.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct FilePrediction {
+    /// The surest first.
+    pub files: Vec<PredictedFile>,
+    /// Sessions on similar tasks, and all sessions they were chosen from.
+    pub n_similar: u32,
+    pub n_known: u32,
+}
+
+/// Similar sessions needed for a prediction.
+pub const MIN_SIMILAR_SESSIONS: u32 = 3;
+/// Similar sessions that must have opened a file.
+const MIN_OPENING_SESSIONS: u32 = 2;
+/// Two tasks are similar from this value: the IDF of the shared words over the geometric mean of the IDF
+/// of both. They must also share this number of words.
+const MIN_TASK_SIMILARITY: f64 = 0.12;
+const MIN_SHARED_WORDS: usize = 2;
+/// A file that more than this share of the similar sessions opened is predicted. From the likely share it
+/// is predicted only if the task contains a rare word of its path.
+const SURE_SHARE: f64 = 0.8;
+const LIKELY_SHARE: f64 = 0.5;
+/// A word is rare if it is in at most so many paths, or in at most one of so many.
+const MIN_RARE_LIMIT: usize = 3;
+const RARE_PATHS_DIVISOR: usize = 15;
+/// Files that a prediction names.
+const MAX_PREDICTED_FILES: usize = 6;
+/// The most recent sessions are compared, up to this number.
+const MAX_SESSIONS_SCANNED: usize = 500;
+
+/// Predicts the files of a task from past sessions, oldest first. Files that the task names are left out:
+/// the agent knows them.
+pub fn predict_files(task: &str, sessions: &[PastSession]) -> FilePrediction {
+    let sessions = &sessions[sessions.len().saturating_sub(MAX_SESSIONS_SCANNED)..];
+    let keywords =
+        |it: &str| -> BTreeSet<String> { words::query_keywords(it).into_iter().collect() };
+    let task_words = keywords(task);
+    let past_words: Vec<BTreeSet<String>> = sessions.iter().map(|it| keywords(&it.task)).collect();
+    let similar = find_similar_sessions(&task_words, &past_words);
+    let n_known = u32::try_from(sessions.len()).unwrap_or(u32::MAX);
+    let n_similar = u32::try_from(similar.len()).unwrap_or(u32::MAX);
+    let none = FilePrediction { files: Vec::new(), n_similar, n_known };
+    if n_similar < MIN_SIMILAR_SESSIONS {
+        return none;
+    }
+    // Each similar session votes for its files, with the weight of its similarity.
+    let mut votes: BTreeMap<&str, (f64, u32)> = BTreeMap::new();
+    for (at, weight) in &similar {
+        for file in sessions[*at].touched.iter().collect::<BTreeSet<_>>() {
+            let vote = votes.entry(file).or_default();
+            *vote = (vote.0 + weight, vote.1 + 1);
+        }
+    }
+    let total: f64 = similar.iter().map(|it| it.1).sum();
+    let is_rare = rare_path_words(sessions);
+    let has_task_word = |path: &str| {
+        words::identifier_parts(path).iter().any(|it| task_words.contains(it) && is_rare(it))
+    };
+    let is_sure = |path: &str, share: f64| {
+        share > SURE_SHARE || (share > LIKELY_SHARE && has_task_word(path))
+    };
+    let lower = task.to_lowercase();
+    let is_named = |path: &str| {
+        lower.contains(path.rsplit('/').next().unwrap_or(path).to_lowercase().as_str())
+    };
+    let mut found: Vec<(f64, PredictedFile)> = votes
+        .into_iter()
+        .map(|(path, (weight, n_sessions))| {
+            (weight / total, PredictedFile { path: path.to_owned(), n_sessions })
+        })
+        .filter(|(share, it)| it.n_sessions >= MIN_OPENING_SESSIONS && is_sure(&it.path, *share))
+        .filter(|(_, it)| !is_named(&it.path))
+        .collect();
+    found.sort_by(|a, b| b.0.total_cmp(&a.0).then_with(|| a.1.path.cmp(&b.1.path)));
+    let files = found.into_iter().take(MAX_PREDICTED_FILES).map(|it| it.1).collect();
+    FilePrediction { files, ..none }
+}
+
+/// Positions of the sessions with a similar task, each with its weight: the squared similarity.
+fn find_similar_sessions(task: &BTreeSet<String>, past: &[BTreeSet<String>]) -> Vec<(usize, f64)> {
+    let mut doc_freq: HashMap<&str, u64> = HashMap::new();
+    for word in past.iter().flatten() {
+        *doc_freq.entry(word).or_default() += 1;
+    }
+    let n_docs = past.len() as u64;
+    let idf = |word: &String| {
+        let n = doc_freq.get(word.as_str()).copied().unwrap_or(0);
+        words::inverse_document_frequency(n_docs, n)
+    };
+    let sum = |words: &BTreeSet<String>| words.iter().map(idf).sum::<f64>();
+    let task_sum = sum(task);
+    let mut acc = Vec::new();
+    for (at, past_words) in past.iter().enumerate() {
+        let shared: BTreeSet<String> = task.intersection(past_words).cloned().collect();
+        // An empty task has no length to divide by.
+        let length = (task_sum * sum(past_words)).sqrt().max(f64::MIN_POSITIVE);
+        let similarity = sum(&shared) / length;
+        if shared.len() >= MIN_SHARED_WORDS && similarity >= MIN_TASK_SIMILARITY {
+            acc.push((at, similarity * similarity));
+        }
+    }
+    acc
+}
+
+/// A test whether a word is in few of the paths that sessions touched.
+fn rare_path_words(sessions: &[PastSession]) -> impl Fn(&str) -> bool {
+    let paths: BTreeSet<&String> = sessions.iter().flat_map(|it| &it.touched).collect();
+    let limit = MIN_RARE_LIMIT.max(paths.len() / RARE_PATHS_DIVISOR);
+    let mut counts: HashMap<String, usize> = HashMap::new();
+    for path in &paths {
+        for word in words::identifier_parts(path).into_iter().collect::<BTreeSet<_>>() {
+            *counts.entry(word).or_default() += 1;
+        }
+    }
+    move |word| counts.get(word).is_some_and(|it| *it <= limit)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+
+    /// Past sessions as `task: files`, one per line.
+    fn check(past: &str, task: &str, expect: Expect) {
+        let session = |line: &str| {
+            let (task, files) = line.split_once(": ").unwrap();
+            let touched = files.split(' ').map(str::to_owned).collect();
+            PastSession { task: task.to_owned(), touched }
+        };
+        let sessions: Vec<PastSession> = past.lines().map(session).collect();
+        let prediction = predict_files(task, &sessions);
+        let line = |it: &PredictedFile| format!("{} {}\n", it.path, it.n_sessions);
+        let files: String = prediction.files.iter().map(line).collect();
+        let FilePrediction { n_similar, n_known, .. } = prediction;
+        expect.assert_eq(&format!("{n_similar} of {n_known} similar\n{files}"));
+    }
+
+    const PAST: &str = "the login token expires too early: src/auth.rs src/clock.rs README.md
+a login token that expires never: src/auth.rs src/clock.rs src/token.rs
+write the guide about colours: docs/guide.md README.md
+login with an expired token fails: src/auth.rs src/clock.rs src/token.rs
+release the next version: CHANGELOG.md Cargo.toml";
+
+    #[test]
+    fn files_of_similar_sessions_are_predicted() {
+        check(
+            PAST,
+            "why does a login token expire at midnight",
+            expect![[r"
+                3 of 5 similar
+                src/auth.rs 3
+                src/clock.rs 3
+                src/token.rs 2
+            "]],
+        );
+    }
+
+    #[test]
+    fn files_that_the_task_names_are_left_out() {
+        check(
+            PAST,
+            "the login token in clock.rs expires",
+            expect![[r"
+                3 of 5 similar
+                src/auth.rs 3
+                src/token.rs 2
+            "]],
+        );
+    }
+
+    #[test]
+    fn other_tasks_and_a_single_session_predict_nothing() {
+        check(
+            PAST,
+            "what is the boiling point of ethanol",
+            expect![[r"
+                0 of 5 similar
+            "]],
+        );
+        check(
+            PAST,
+            "the guide about the colours of the panel",
+            expect![[r"
+                1 of 5 similar
+            "]],
+        );
+        check("a b: c", "", expect!["0 of 1 similar\n"]);
+    }
+}

@@ -1,0 +1,68 @@
+//! Folds a journal, one event per line, into a scratchpad: after a crash as after a pause.
+
+use model::EventEnvelope;
+
+use crate::Scratchpad;
+
+/// The content of a journal.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct FoldedJournal {
+    pub pad: Scratchpad,
+    /// Lines that are not events; the others are intact.
+    pub damaged_lines: u32,
+    /// The last line has no line end: the process died while writing it.
+    pub is_truncated: bool,
+}
+
+/// Folds the bytes of a journal, which may be cut anywhere.
+pub fn fold_journal(journal: &[u8]) -> FoldedJournal {
+    let mut acc = FoldedJournal::default();
+    for line in journal.split_inclusive(|it| *it == b'\n') {
+        let Some(line) = line.strip_suffix(b"\n") else {
+            acc.is_truncated = true;
+            break;
+        };
+        match EventEnvelope::parse_line(&String::from_utf8_lossy(line)) {
+            Ok(envelope) => acc.pad.observe(&envelope),
+            Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
+            Err(_) => acc.damaged_lines += 1,
+        }
+    }
+    acc
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::test_script::events_from_script;
+
+    const SCRIPT: &str = "user fix the total\nread a.rs\nedit a.rs\nfail make: error: missing `x`\nsay I was wrong about `a.rs`: it is generated, not written.\nrun make test\ncommit";
+
+    #[test]
+    fn a_journal_cut_at_any_byte_is_the_state_before() {
+        let all = events_from_script(SCRIPT);
+        let bytes = all.iter().map(|it| it.to_line() + "\n").collect::<String>().into_bytes();
+        let (mut pad, mut whole) = (Scratchpad::new(), 0);
+        for cut in 0..=bytes.len() {
+            if cut > 0 && bytes[cut - 1] == b'\n' {
+                pad.observe(&all[whole]);
+                whole += 1;
+            }
+            let folded = fold_journal(&bytes[..cut]);
+            assert_eq!((folded.damaged_lines, &folded.pad), (0, &pad), "cut at {cut}");
+        }
+        assert_eq!(whole, all.len());
+    }
+
+    #[test]
+    fn damage_and_repeats_change_nothing() {
+        let lines: Vec<String> =
+            events_from_script(SCRIPT).iter().map(|it| it.to_line() + "\n").collect();
+        let clean = fold_journal(lines.concat().as_bytes()).pad;
+        let doubled: String =
+            lines.iter().flat_map(|it| [it.as_str(), "\0rubbish\n", it]).collect();
+        let folded = fold_journal(doubled.as_bytes());
+        assert_eq!(folded.damaged_lines as usize, lines.len());
+        assert_eq!((folded.pad.calls, folded.pad.statements), (clean.calls, clean.statements));
+    }
+}

@@ -1,0 +1,49 @@
+//! Rules about project paths: the folder of a file, and which files are tests.
+
+/// The folder that contains a file; empty for a file at the project root.
+pub fn folder_of(path: &str) -> &str {
+    path.rsplit_once('/').map_or("", |it| it.0)
+}
+
+/// Returns whether one of two files is the test of the other: `a.rs` and `a_test.rs`, `test_a.py`,
+/// `a.spec.ts`.
+pub fn is_test_pair(a: &str, b: &str) -> bool {
+    let stem = |path: &str| {
+        let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        let name = name.split('.').next().unwrap_or(&name).to_owned();
+        let name = name.strip_prefix("test_").unwrap_or(&name).to_owned();
+        ["_test", "_tests", "test", "tests", "_spec", "-test"]
+            .iter()
+            .find_map(|it| name.strip_suffix(it))
+            .unwrap_or(&name)
+            .to_owned()
+    };
+    stem(a) == stem(b)
+}
+
+/// Returns whether a path is a test by its folder or its file name.
+pub fn is_test_path(path: &str) -> bool {
+    let lower = path.to_ascii_lowercase();
+    let name = lower.rsplit('/').next().unwrap_or(&lower);
+    let folders = ["test", "tests", "__tests__", "spec", "integration_test", "e2e", "testdata"];
+    lower.split('/').rev().skip(1).any(|it| folders.contains(&it))
+        || name.starts_with("test_")
+        || ["_test.", ".test.", ".spec.", "_spec.", "tests."].iter().any(|it| name.contains(it))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn tests_are_recognised_by_their_names() {
+        assert!(is_test_pair("src/a.go", "src/a_test.go") && is_test_pair("a.ts", "t/a.spec.ts"));
+        assert!(!is_test_pair("src/a.go", "src/b_test.go"));
+        assert!(
+            is_test_path("x/a_test.go")
+                && is_test_path("tests/it/a.rs")
+                && is_test_path("a.spec.ts")
+        );
+        assert!(!is_test_path("src/attest.rs") && !is_test_path("src/contest/a.rs"));
+    }
+}

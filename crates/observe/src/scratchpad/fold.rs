@@ -1,0 +1,394 @@
+//! One function per kind of event: adds it to the scratchpad.
+
+use model::{
+    ExternalContent, ProjectPath, SessionStart, Timestamp, Tool, ToolCall, ToolKind, ToolResult,
+    UserMessage, ValidationKind, ValidationResult,
+};
+
+use super::{
+    CallEffects, CallState, ErrorOccurrence, FailedCall, FileListing, LoggedCall, LoggedMessage,
+    LoggedTouch, MAX_CALLS, MAX_ERRORS, MAX_IMPORT_CHASES, MAX_LISTINGS, MAX_MESSAGES,
+    MAX_PENDING_CALLS, MAX_REMEMBERED_EDITS, MAX_REVERTED_EDITS, MAX_STATEMENTS, MAX_SUBTASKS,
+    MAX_VALIDATIONS, RevertedEdit, Scratchpad, SessionStatement, StatementKind, hash_text,
+};
+use crate::fingerprint::recognise_error;
+use crate::sentences::{MAX_SENTENCE_BYTES, split_sentences};
+use crate::shell::{self, ShellEffect};
+use crate::strings::StringId;
+use crate::{expected_errors, import_words, memory_use, statements};
+
+/// The longest stored user message, in bytes.
+const MAX_MESSAGE_BYTES: usize = 2048;
+/// The longest stored name of an external source, in bytes.
+const MAX_SOURCE_BYTES: usize = 120;
+/// Files that one call may touch.
+const MAX_TOUCHED_FILES: usize = 50;
+/// Calls after a read within which the read of an import counts as following it.
+const IMPORT_WINDOW_CALLS: u32 = 4;
+/// Calls after an error within which a sentence of the agent counts as its explanation.
+const EXPLANATION_WINDOW_CALLS: u32 = 3;
+/// Touches searched backwards for the edit that a command restores.
+const RESTORE_WINDOW_TOUCHES: usize = 2_000;
+
+pub(super) fn add_session_start(pad: &mut Scratchpad, start: &SessionStart) {
+    // A resumed session starts again; its first start decides.
+    if pad.agent.is_empty() {
+        start.agent.clone_into(&mut pad.agent);
+        start.project_root.trim_end_matches('/').clone_into(&mut pad.root);
+        pad.parent = start.parent;
+        pad.work_unit.clone_from(&start.work_unit);
+        pad.host_session.clone_from(&start.host_session);
+    }
+    pad.declared_type = pad.declared_type.or(start.session_type);
+    pad.planned_steps = pad.planned_steps.or(start.planned_steps);
+    if let Some(task) = start.task.as_ref().filter(|_| pad.task.is_empty()) {
+        pad.task = truncate(task, MAX_MESSAGE_BYTES);
+    }
+}
+
+pub(super) fn add_validation(pad: &mut Scratchpad, validation: &ValidationResult) {
+    let is_of_subtask = validation.kind == ValidationKind::SubtaskSucceeded;
+    if is_of_subtask && validation.ok && pad.succeeded_subtasks.len() < MAX_SUBTASKS {
+        pad.succeeded_subtasks.push(pad.n_events);
+    } else if !is_of_subtask && pad.validations.len() < MAX_VALIDATIONS {
+        pad.validations.push(validation.clone());
+    }
+}
+
+pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &UserMessage) {
+    // Without a declared task, the first message is the task.
+    if pad.task.is_empty() && !message.interrupts {
+        pad.task = truncate(&message.text, MAX_MESSAGE_BYTES);
+    }
+    for preference in statements::standing_preferences(&message.text) {
+        add_statement(pad, StatementKind::Preference, event, preference, ["", ""]);
+    }
+    if pad.messages.len() < MAX_MESSAGES {
+        pad.messages.push(LoggedMessage {
+            call: pad.n_calls,
+            event: event.to_owned(),
+            is_interrupt: message.interrupts,
+            // Before the first call there is nothing to object to.
+            is_objection: pad.n_calls > 0 && statements::is_objection(&message.text),
+            text: truncate(&message.text, MAX_MESSAGE_BYTES),
+        });
+    }
+}
+
+pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
+    if let Some(last) = pad.errors.last_mut()
+        && last.reply.is_empty()
+        && pad.n_calls.saturating_sub(last.call) <= EXPLANATION_WINDOW_CALLS
+    {
+        last.reply = truncate(find_explanation(text).unwrap_or_default(), MAX_SENTENCE_BYTES);
+    }
+    let text = &text[..text.floor_char_boundary(statements::MAX_TEXT_BYTES)];
+    let n_left = memory_use::MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
+    pad.cited_ids.extend(memory_use::cited_short_ids(text).take(n_left).map(str::to_owned));
+    let all = split_sentences(text);
+    for (nth, sentence) in all.iter().enumerate().filter(|it| statements::is_correction(it.1)) {
+        let next = |by: usize| all.get(nth + by).copied().unwrap_or_default();
+        add_statement(pad, StatementKind::Correction, event, sentence, [next(1), next(2)]);
+    }
+    for [before, sentence, after] in statements::dead_ends(text) {
+        add_statement(pad, StatementKind::DeadEnd, event, sentence, [before, after]);
+    }
+    for (sentence, from, to) in statements::causal_statements(text) {
+        add_statement(pad, StatementKind::Causal, event, sentence, [from, to]);
+    }
+    pad.last_sentence = truncate(all.last().copied().unwrap_or_default(), MAX_SENTENCE_BYTES);
+}
+
+fn add_statement(
+    pad: &mut Scratchpad,
+    kind: StatementKind,
+    event: &str,
+    text: &str,
+    context: [&str; 2],
+) {
+    if pad.statements.len() < MAX_STATEMENTS {
+        pad.statements.push(SessionStatement {
+            kind,
+            call: pad.n_calls,
+            order: pad.n_events,
+            event: event.to_owned(),
+            text: truncate(text, MAX_SENTENCE_BYTES),
+            context: context.map(|it| truncate(it, MAX_SENTENCE_BYTES)),
+        });
+    }
+}
+
+pub(super) fn add_call(pad: &mut Scratchpad, call: &ToolCall, at: Timestamp) {
+    let number = pad.n_calls;
+    pad.n_calls += 1;
+    let shell_effects = match (&call.tool, &call.args.command) {
+        (Tool::Shell, Some(command)) => shell::find_effects(command),
+        _ => Vec::new(),
+    };
+    let effects = CallEffects(shell_effects.iter().fold(0, |acc, it| acc | effect_bit(it)));
+    // Taint is recorded for every call, also for those beyond the limit.
+    mark_external(pad, call, effects);
+    if pad.calls.len() >= MAX_CALLS {
+        pad.anomalies.calls_over_limit += 1;
+        return;
+    }
+    let first_touch = u32::try_from(pad.touches.len()).unwrap_or(u32::MAX);
+    add_named_touches(pad, call, number);
+    add_command_touches(pad, &shell_effects, number);
+    let searched = shell_effects.iter().find_map(|it| match it {
+        ShellEffect::Search(query) => Some(query.as_str()),
+        _ => None,
+    });
+    let query = call.args.query.as_deref().or(searched);
+    let n_touches = pad.touches.len() - first_touch as usize;
+    let command = call.args.command.as_deref().map(shell::normalise_command);
+    pad.calls.push(LoggedCall {
+        at,
+        order: pad.n_events,
+        command: command.map(|it| pad.strings.intern(&it)),
+        query: query.map(|it| pad.strings.intern(it)),
+        only_hit: None,
+        n_matches: None,
+        took_ms: 0,
+        output_bytes: 0,
+        first_touch,
+        n_touches: u16::try_from(n_touches).unwrap_or(0),
+        tool: call.tool.kind(),
+        state: CallState::Pending,
+        effects,
+        in_plan_mode: call.planning,
+        has_hidden_failure: false,
+    });
+    // An id that is used again before its result names the later call.
+    pad.pending_calls.insert(call.call_id.clone(), number);
+    if pad.pending_calls.len() > MAX_PENDING_CALLS {
+        pad.pending_calls.clear();
+    }
+}
+
+/// Records the first call that brings in text from outside the project.
+fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: CallEffects) {
+    let is_external = match call.tool.kind().row().external {
+        ExternalContent::Never => false,
+        ExternalContent::Always | ExternalContent::UnlessTrusted => true,
+        ExternalContent::ByCommand => effects.has_any(CallEffects::FETCH),
+    };
+    if is_external && pad.external.is_none() {
+        let source = call.args.url.as_deref().or(call.args.command.as_deref());
+        let source =
+            source.map_or_else(|| call.tool.to_string(), |it| truncate(it, MAX_SOURCE_BYTES));
+        // From the call on, not from its result: text that is fetched and quoted in one step is
+        // external already.
+        pad.external = Some((pad.n_events.saturating_sub(1), source));
+    }
+}
+
+/// Adds the touches of the paths that the call itself names.
+fn add_named_touches(pad: &mut Scratchpad, call: &ToolCall, number: u32) {
+    let is_write = match call.tool {
+        Tool::Read => false,
+        Tool::Edit | Tool::Write => true,
+        _ => return,
+    };
+    for path in call.args.paths.iter().take(MAX_TOUCHED_FILES) {
+        let file = pad.strings.intern(path.as_str());
+        if let (Some(removed), Some(added)) = (&call.args.removed, &call.args.added) {
+            let (removed, added) = (hash_text(removed), hash_text(added));
+            // The edit that this one reverts removed what this one adds, and the reverse.
+            if pad.edits_by_text.contains(&(file, added, removed)) {
+                add_reverted_edit(pad, number, file);
+            }
+            if pad.edits_by_text.len() < MAX_REMEMBERED_EDITS {
+                pad.edits_by_text.insert((file, removed, added));
+            }
+        }
+        pad.touches.push(LoggedTouch { call: number, file, is_write });
+    }
+}
+
+/// Adds the touches of the files that a command line reads, edits or restores.
+fn add_command_touches(pad: &mut Scratchpad, effects: &[ShellEffect], number: u32) {
+    for effect in effects.iter().take(MAX_TOUCHED_FILES) {
+        let (path, is_write) = match effect {
+            ShellEffect::Read(path) => (path, false),
+            ShellEffect::Edit(path) => (path, true),
+            ShellEffect::Restore(path) => {
+                add_restored_file(pad, path, number);
+                continue;
+            }
+            _ => continue,
+        };
+        if let Some(path) = to_project_path(&pad.root, path) {
+            let file = pad.strings.intern(&path);
+            pad.touches.push(LoggedTouch { call: number, file, is_write });
+        }
+    }
+}
+
+/// Adds the reversal of a file that the session edited and a command such as `git restore` resets.
+fn add_restored_file(pad: &mut Scratchpad, path: &str, number: u32) {
+    let Some(path) = to_project_path(&pad.root, path) else { return };
+    let file = pad.strings.intern(&path);
+    let mut recent = pad.touches.iter().rev().take(RESTORE_WINDOW_TOUCHES);
+    if recent.any(|it| it.is_write && it.file == file) {
+        add_reverted_edit(pad, number, file);
+    }
+}
+
+fn add_reverted_edit(pad: &mut Scratchpad, number: u32, file: StringId) {
+    if pad.reverted_edits.len() < MAX_REVERTED_EDITS {
+        let (order, reason) = (pad.n_events, pad.last_sentence.clone());
+        pad.reverted_edits.push(RevertedEdit { call: number, order, file, reason });
+    }
+}
+
+pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestamp) {
+    let Some(number) = pad.pending_calls.remove(&result.call_id) else {
+        pad.anomalies.orphan_results += 1;
+        return;
+    };
+    let Some(call) = pad.calls.get_mut(number as usize) else { return };
+    let is_check = call.effects.has_any(CallEffects::TEST | CallEffects::CHECK);
+    call.has_hidden_failure =
+        result.ok && is_check && shell::reports_failure(result.excerpt.as_str());
+    call.state = match (result.ok, result.rejected) {
+        (true, _) => CallState::Ok,
+        (false, true) => CallState::Rejected,
+        (false, false) => CallState::Failed,
+    };
+    let took = result.duration_ms.unwrap_or(u64::try_from(at.millis_since(call.at)).unwrap_or(0));
+    call.took_ms = u32::try_from(took).unwrap_or(u32::MAX);
+    call.output_bytes = u32::try_from(result.size.unwrap_or(0)).unwrap_or(u32::MAX);
+    call.n_matches = result.matches;
+    // Only a result with a single file says where something is.
+    let is_search = matches!(call.tool, ToolKind::Search);
+    let only = result.paths.first().filter(|first| result.paths.iter().all(|it| it == *first));
+    call.only_hit = only.filter(|_| is_search).map(|it| pad.strings.intern(it.as_str()));
+    let call = *call;
+    match call.state {
+        CallState::Rejected if pad.messages.len() < MAX_MESSAGES => {
+            pad.messages.push(LoggedMessage {
+                call: pad.n_calls,
+                event: result.call_id.clone(),
+                is_interrupt: false,
+                is_objection: true,
+                // Hosts put the user's reason, if there is one, after words of their own.
+                text: String::new(),
+            });
+        }
+        CallState::Ok if call.has_hidden_failure => add_failure(pad, number, call, result),
+        CallState::Failed => add_failure(pad, number, call, result),
+        CallState::Ok if call.tool == ToolKind::List && pad.listings.len() < MAX_LISTINGS => {
+            let files = result.paths.iter().map(|it| pad.strings.intern(it.as_str())).collect();
+            if let Some(pattern) = call.query {
+                pad.listings.push(FileListing { call: number, pattern, files });
+            }
+        }
+        CallState::Ok if call.tool == ToolKind::Read => track_imports(pad, number, call, result),
+        _ => {}
+    }
+}
+
+fn add_failure(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &ToolResult) {
+    if pad.errors.len() >= MAX_ERRORS || pad.failed_calls.len() >= MAX_ERRORS {
+        return;
+    }
+    // The same message from two programs is two errors.
+    let class = call.command.map_or_else(
+        || result.tool.slug().into_owned(),
+        |it| shell::command_head(pad.strings.text(it)),
+    );
+    let output = result.excerpt.as_str();
+    let output_start = expected_errors::output_start(output);
+    pad.failed_calls.push(FailedCall { at: call.at, head: class.clone(), output_start });
+    if let Some(error) = recognise_error(&class, output) {
+        pad.errors.push(ErrorOccurrence {
+            call: number,
+            order: pad.n_events,
+            fingerprint: error.fingerprint,
+            normalised_message: error.normalised_message,
+            display_line: error.display_line,
+            reply: String::new(),
+        });
+    }
+}
+
+/// Records that a file was read soon after one that imports it, and remembers its own imports.
+fn track_imports(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &ToolResult) {
+    let Some(file) = pad.touches_of_call(&call).first().map(|it| it.file) else { return };
+    let path = pad.strings.text(file);
+    let importer = pad.recent_imports.iter().find(|(read_at, importer, words)| {
+        number.abs_diff(*read_at) <= IMPORT_WINDOW_CALLS
+            && *importer != file
+            && import_words::words_name_file(words, path)
+    });
+    if let Some(from) = importer.map(|it| it.1)
+        && pad.import_chases.len() < MAX_IMPORT_CHASES
+    {
+        pad.import_chases.push((from, file));
+    }
+    let words = import_words::imported_words(result.excerpt.as_str());
+    pad.recent_imports.push_back((number, file, words));
+    if pad.recent_imports.len() > IMPORT_WINDOW_CALLS as usize {
+        pad.recent_imports.pop_front();
+    }
+}
+
+/// The sentence in which the agent says what an error means.
+fn find_explanation(text: &str) -> Option<&str> {
+    const EXPLANATION_WORDS: &[&str] = &[
+        "need",
+        "because",
+        "missing",
+        "must",
+        "should",
+        "expects",
+        "requires",
+        "instead",
+        "is not",
+        "isn't",
+        "doesn't",
+        "wrong",
+        "unused",
+        "undefined",
+        "the issue",
+        "the problem",
+        "the error",
+        "fails",
+        "caused",
+    ];
+    let all = split_sentences(&text[..text.floor_char_boundary(4096)]);
+    let explains = |it: &&str| {
+        let lower = it.to_ascii_lowercase();
+        it.len() > 25 && EXPLANATION_WORDS.iter().any(|word| lower.contains(word))
+    };
+    all.iter().copied().find(explains)
+}
+
+const fn effect_bit(effect: &ShellEffect) -> u8 {
+    match effect {
+        ShellEffect::Test => CallEffects::TEST,
+        ShellEffect::Check => CallEffects::CHECK,
+        ShellEffect::Commit => CallEffects::COMMIT,
+        ShellEffect::Review => CallEffects::REVIEW,
+        ShellEffect::Fetch => CallEffects::FETCH,
+        ShellEffect::Restore(_) => CallEffects::RESTORE,
+        ShellEffect::Search(_) => CallEffects::SEARCH,
+        ShellEffect::List(_) => CallEffects::LIST,
+        ShellEffect::Read(_) | ShellEffect::Edit(_) | ShellEffect::Other => 0,
+    }
+}
+
+/// A path of a command line as a project path; `None` if it lies outside the project.
+fn to_project_path(root: &str, path: &str) -> Option<String> {
+    let below = if root.is_empty() {
+        path
+    } else {
+        path.strip_prefix(root).and_then(|it| it.strip_prefix('/')).unwrap_or(path)
+    };
+    ProjectPath::parse(below).ok().map(|it| it.as_str().to_owned())
+}
+
+fn truncate(text: &str, limit: usize) -> String {
+    text[..text.floor_char_boundary(limit)].to_owned()
+}

@@ -1,0 +1,214 @@
+//! The table of programs and their effects, and the rules that read it.
+
+use super::ShellEffect;
+
+/// Programs whose file arguments are read.
+const READER_PROGRAMS: &[&str] =
+    &["cat", "head", "tail", "less", "more", "bat", "nl", "tac", "batcat"];
+const SEARCH_PROGRAMS: &[&str] = &["grep", "rg", "egrep", "fgrep", "ag", "ack", "ripgrep"];
+/// Options of search programs that take a value. The value is not the pattern.
+#[rustfmt::skip]
+const OPTIONS_WITH_VALUE: &[&str] = &["-A", "-B", "-C", "-m", "-g", "-t", "-T", "-f", "--include", "--exclude", "--exclude-dir",
+                          "--type", "--glob", "--max-count", "--context", "--after-context", "--before-context"];
+const FETCH_PROGRAMS: &[&str] = &["curl", "wget", "http", "https", "lynx", "w3m", "aria2c"];
+
+/// Program, words of which one must follow somewhere, effect. `""`: the program alone.
+#[rustfmt::skip]
+const CHECK_PROGRAMS: &[(&str, &[&str], ShellEffect)] = &[
+    ("cargo",         &["test", "nextest", "t"],                                   ShellEffect::Test),
+    ("cargo",         &["build", "check", "clippy", "fmt", "b", "c", "doc"],       ShellEffect::Check),
+    ("go",            &["test"],                                                   ShellEffect::Test),
+    ("go",            &["build", "vet", "fmt", "install"],                         ShellEffect::Check),
+    ("gofmt",         &[""],                                                       ShellEffect::Check),
+    ("golangci-lint", &[""],                                                       ShellEffect::Check),
+    ("pytest",        &[""],                                                       ShellEffect::Test),
+    ("tox",           &[""],                                                       ShellEffect::Test),
+    ("nox",           &[""],                                                       ShellEffect::Test),
+    ("python",        &["pytest", "unittest", "test"],                             ShellEffect::Test),
+    ("python3",       &["pytest", "unittest", "test"],                             ShellEffect::Test),
+    ("ruff",          &[""],                                                       ShellEffect::Check),
+    ("mypy",          &[""],                                                       ShellEffect::Check),
+    ("black",         &[""],                                                       ShellEffect::Check),
+    ("flake8",        &[""],                                                       ShellEffect::Check),
+    ("npm",           &["test", "t"],                                              ShellEffect::Test),
+    ("npm",           &["build", "lint", "typecheck", "check", "format"],          ShellEffect::Check),
+    ("yarn",          &["test"],                                                   ShellEffect::Test),
+    ("yarn",          &["build", "lint", "typecheck", "check", "format"],          ShellEffect::Check),
+    ("pnpm",          &["test"],                                                   ShellEffect::Test),
+    ("pnpm",          &["build", "lint", "typecheck", "check", "format"],          ShellEffect::Check),
+    ("bun",           &["test"],                                                   ShellEffect::Test),
+    ("bun",           &["build", "lint", "typecheck", "check"],                    ShellEffect::Check),
+    ("deno",          &["test"],                                                   ShellEffect::Test),
+    ("deno",          &["check", "lint", "fmt"],                                   ShellEffect::Check),
+    ("npx",           &["jest", "vitest", "mocha", "playwright", "ava"],           ShellEffect::Test),
+    ("npx",           &["tsc", "eslint", "prettier", "biome"],                     ShellEffect::Check),
+    ("jest",          &[""],                                                       ShellEffect::Test),
+    ("vitest",        &[""],                                                       ShellEffect::Test),
+    ("mocha",         &[""],                                                       ShellEffect::Test),
+    ("playwright",    &["test"],                                                   ShellEffect::Test),
+    ("tsc",           &[""],                                                       ShellEffect::Check),
+    ("eslint",        &[""],                                                       ShellEffect::Check),
+    ("prettier",      &[""],                                                       ShellEffect::Check),
+    ("biome",         &[""],                                                       ShellEffect::Check),
+    ("make",          &["test", "check", "tests"],                                 ShellEffect::Test),
+    ("make",          &[""],                                                       ShellEffect::Check),
+    ("just",          &["test"],                                                   ShellEffect::Test),
+    ("just",          &["build", "lint", "check", "fmt"],                          ShellEffect::Check),
+    ("mise",          &["test"],                                                   ShellEffect::Test),
+    ("mise",          &["build", "lint", "check", "fmt", "format", "typecheck"],   ShellEffect::Check),
+    ("task",          &["test"],                                                   ShellEffect::Test),
+    ("mvn",           &["test", "verify"],                                         ShellEffect::Test),
+    ("mvn",           &["compile", "package", "install"],                          ShellEffect::Check),
+    ("gradle",        &["test"],                                                   ShellEffect::Test),
+    ("gradle",        &["build", "check", "assemble"],                             ShellEffect::Check),
+    ("gradlew",       &["test"],                                                   ShellEffect::Test),
+    ("gradlew",       &["build", "check", "assemble"],                             ShellEffect::Check),
+    ("dotnet",        &["test"],                                                   ShellEffect::Test),
+    ("dotnet",        &["build", "format"],                                        ShellEffect::Check),
+    ("rspec",         &[""],                                                       ShellEffect::Test),
+    ("rake",          &["test", "spec"],                                           ShellEffect::Test),
+    ("rubocop",       &[""],                                                       ShellEffect::Check),
+    ("phpunit",       &[""],                                                       ShellEffect::Test),
+    ("ctest",         &[""],                                                       ShellEffect::Test),
+    ("cmake",         &["--build"],                                                ShellEffect::Check),
+    ("mix",           &["test"],                                                   ShellEffect::Test),
+    ("swift",         &["test"],                                                   ShellEffect::Test),
+    ("swift",         &["build"],                                                  ShellEffect::Check),
+    ("bazel",         &["test"],                                                   ShellEffect::Test),
+    ("bazel",         &["build"],                                                  ShellEffect::Check),
+    ("zig",           &["test"],                                                   ShellEffect::Test),
+    ("zig",           &["build"],                                                  ShellEffect::Check),
+    ("terraform",     &["validate", "plan", "fmt"],                                ShellEffect::Check),
+];
+
+/// Adds the effects of a simple command; `is_piped` says that it reads the output of another one.
+pub(super) fn add_effects(acc: &mut Vec<ShellEffect>, words: &[&str], is_piped: bool) {
+    let program = words[0].rsplit('/').next().unwrap_or(words[0]);
+    let rest = &words[1..];
+    if READER_PROGRAMS.contains(&program) {
+        // A program that reads a pipe or writes its output to a file reads no project file.
+        if !is_piped && !rest.iter().any(|it| it.starts_with('>')) {
+            acc.extend(file_arguments(rest).map(|it| ShellEffect::Read(it.to_owned())));
+        }
+        return;
+    }
+    if SEARCH_PROGRAMS.contains(&program) {
+        acc.extend(
+            search_pattern(rest).filter(|_| !is_piped).map(|it| ShellEffect::Search(it.to_owned())),
+        );
+        return;
+    }
+    match program {
+        "sed" => add_sed_effects(acc, rest, is_piped),
+        "git" => add_git_effects(acc, rest),
+        "gh" => add_gh_effects(acc, rest),
+        "find" | "fd" | "ls" | "tree" => {
+            acc.push(ShellEffect::List(listed_pattern(rest).to_owned()))
+        }
+        _ if FETCH_PROGRAMS.contains(&program) => acc.push(ShellEffect::Fetch),
+        _ => acc.push(find_check(program, rest).unwrap_or(ShellEffect::Other)),
+    }
+}
+
+/// The effect of a program that tests or checks.
+fn find_check(program: &str, rest: &[&str]) -> Option<ShellEffect> {
+    // `npm run test:ci` is a test as well.
+    let is_given = |wanted: &str| {
+        wanted.is_empty()
+            || rest.iter().any(|it| *it == wanted || it.split(':').next() == Some(wanted))
+    };
+    let row =
+        CHECK_PROGRAMS.iter().find(|it| it.0 == program && it.1.iter().any(|it| is_given(it)))?;
+    Some(row.2.clone())
+}
+
+/// Arguments that can be files: no options, no redirections, no numbers.
+fn file_arguments<'a>(rest: &'a [&'a str]) -> impl Iterator<Item = &'a str> {
+    let is_file = |it: &&str| {
+        !it.starts_with('-')
+            && !it.contains(['>', '<', '$', '*'])
+            && !it.is_empty()
+            && !it.bytes().all(|b| b.is_ascii_digit())
+            && (it.contains('.') || it.contains('/'))
+    };
+    rest.iter().copied().filter(is_file)
+}
+
+/// The pattern of a search program: the value of `-e`, else the first argument.
+fn search_pattern<'a>(rest: &[&'a str]) -> Option<&'a str> {
+    let mut words = rest.iter();
+    while let Some(it) = words.next() {
+        match *it {
+            "-e" | "--regexp" => return words.next().copied(),
+            it if OPTIONS_WITH_VALUE.contains(&it) => {
+                words.next();
+            }
+            it if it.starts_with('-') && it.len() > 1 => {}
+            it => return Some(it),
+        }
+    }
+    None
+}
+
+/// The pattern or folder of a list program.
+fn listed_pattern<'a>(rest: &[&'a str]) -> &'a str {
+    let named = rest.iter().skip_while(|it| !matches!(**it, "-name" | "-iname" | "-path")).nth(1);
+    named.or_else(|| rest.iter().find(|it| !it.starts_with('-'))).copied().unwrap_or(".")
+}
+
+fn add_sed_effects(acc: &mut Vec<ShellEffect>, rest: &[&str], is_piped: bool) {
+    let in_place = rest.iter().any(|it| it.starts_with("-i") || *it == "--in-place");
+    // The script follows `-e`; without `-e` it is the first argument that is not an option.
+    let has_script_option = rest.iter().any(|it| *it == "-e" || *it == "--expression");
+    let is_argument =
+        |nth: usize| !rest[nth].starts_with('-') && (nth == 0 || rest[nth - 1] != "-e");
+    let arguments: Vec<&str> =
+        (0..rest.len()).filter(|it| is_argument(*it)).map(|it| rest[it]).collect();
+    let files: Vec<&str> = arguments.into_iter().skip(usize::from(!has_script_option)).collect();
+    for file in file_arguments(&files).filter(|_| !is_piped) {
+        let file = file.to_owned();
+        acc.push(if in_place { ShellEffect::Edit(file) } else { ShellEffect::Read(file) });
+    }
+}
+
+/// The subcommand of git and its arguments. Some of the options before it take a value.
+pub(super) fn skip_git_options<T: AsRef<str>>(rest: &[T]) -> &[T] {
+    match rest {
+        [option, _, more @ ..]
+            if matches!(option.as_ref(), "-C" | "-c" | "--git-dir" | "--work-tree") =>
+        {
+            skip_git_options(more)
+        }
+        [option, more @ ..] if option.as_ref().starts_with('-') => skip_git_options(more),
+        _ => rest,
+    }
+}
+
+fn add_git_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
+    match skip_git_options(rest)[..] {
+        ["grep", ref more @ ..] => {
+            acc.extend(search_pattern(more).map(|it| ShellEffect::Search(it.to_owned())))
+        }
+        ["commit", ..] => acc.push(ShellEffect::Commit),
+        ["clone", ..] => acc.push(ShellEffect::Fetch),
+        ["restore", ref more @ ..] if !more.contains(&"--staged") => {
+            acc.extend(file_arguments(more).map(|it| ShellEffect::Restore(it.to_owned())));
+        }
+        ["checkout", ref more @ ..] if more.contains(&"--") => {
+            let paths = more.iter().skip_while(|it| **it != "--").skip(1);
+            acc.extend(paths.map(|it| ShellEffect::Restore((*it).to_owned())));
+        }
+        _ => acc.push(ShellEffect::Other),
+    }
+}
+
+fn add_gh_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
+    let words: Vec<&str> = rest.iter().copied().filter(|it| !it.starts_with('-')).collect();
+    match words[..] {
+        ["pr", "view" | "diff" | "review" | "checks" | "checkout", ..] => {
+            acc.extend([ShellEffect::Review, ShellEffect::Fetch]);
+        }
+        ["api" | "issue" | "release" | "run" | "search", ..] => acc.push(ShellEffect::Fetch),
+        _ => acc.push(ShellEffect::Other),
+    }
+}

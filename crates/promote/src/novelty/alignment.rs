@@ -1,0 +1,71 @@
+//! Lays two sequences of keys side by side: what they share in order, and the gaps between.
+
+use std::ops::Range;
+
+/// A stretch where the two differ; one side may be empty.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct AlignmentGap {
+    pub left: Range<usize>,
+    pub right: Range<usize>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct TermAlignment {
+    pub shared: Vec<(usize, usize)>,
+    pub gaps: Vec<AlignmentGap>,
+}
+
+/// The longest common subsequence. Quadratic, so the caller bounds the lengths.
+pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
+    let width = right.len() + 1;
+    // `longest[i * width + j]`: the length shared by `left[i..]` and `right[j..]`.
+    let mut longest = vec![0_u16; (left.len() + 1) * width];
+    for i in (0..left.len()).rev() {
+        for j in (0..right.len()).rev() {
+            longest[i * width + j] = if left[i] == right[j] {
+                longest[(i + 1) * width + j + 1] + 1
+            } else {
+                longest[(i + 1) * width + j].max(longest[i * width + j + 1])
+            };
+        }
+    }
+    let mut res = TermAlignment { shared: Vec::new(), gaps: Vec::new() };
+    let (mut i, mut j) = (0, 0);
+    let (mut from_i, mut from_j) = (0, 0);
+    while i < left.len() && j < right.len() {
+        if left[i] == right[j] {
+            push_gap(&mut res.gaps, from_i..i, from_j..j);
+            res.shared.push((i, j));
+            (i, j) = (i + 1, j + 1);
+            (from_i, from_j) = (i, j);
+        } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
+            i += 1;
+        } else {
+            j += 1;
+        }
+    }
+    push_gap(&mut res.gaps, from_i..left.len(), from_j..right.len());
+    res
+}
+
+fn push_gap(acc: &mut Vec<AlignmentGap>, left: Range<usize>, right: Range<usize>) {
+    if !left.is_empty() || !right.is_empty() {
+        acc.push(AlignmentGap { left, right });
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_stand_between_what_is_shared() {
+        let res = align_keys(&["retry", "limit", "3"], &["upload", "retry", "limit", "5"]);
+        assert_eq!(res.shared, [(0, 1), (1, 2)]);
+        assert_eq!(
+            res.gaps,
+            [AlignmentGap { left: 0..0, right: 0..1 }, AlignmentGap { left: 2..3, right: 3..4 }]
+        );
+        assert_eq!(align_keys(&[], &[]).gaps, []);
+    }
+}

@@ -1,0 +1,183 @@
+//! What a term does by the place where it stands: the value, the subject, the circumstances.
+
+use super::lexicon::REASON_WORDS;
+use super::terms::{StatementTerm, TermClass};
+use crate::text_chunks::TextBoundary;
+
+/// Words that name a place, platform, side or limit a statement is about: a different one is a different subject.
+#[rustfmt::skip]
+const QUALIFIER_WORDS: &[&str] = &[
+    "dev", "development", "prod", "production", "staging", "local", "locally", "ci", "preview", "canary", "sandbox", "qa",
+    "unit", "integration", "e2e", "linux", "macos", "mac", "osx", "windows", "android", "ios", "arm", "arm64", "x86", "amd64",
+    "frontend", "backend", "client", "server", "web", "mobile", "desktop", "cli", "debug", "release", "nightly", "stable", "beta",
+    "read", "write", "reads", "writes", "upload", "uploads", "download", "downloads", "request", "requests", "response",
+    "responses", "input", "output", "inbound", "outbound", "incoming", "outgoing", "admin", "admins", "user", "users", "guest",
+    "guests", "primary", "secondary", "replica", "replicas", "source", "target", "min", "max", "minimum", "maximum", "lower",
+    "upper", "soft", "hard", "first", "second", "third", "last", "left", "right", "start", "end", "connect", "idle", "global",
+    "rust", "python", "go", "golang", "java", "javascript", "typescript", "ruby", "php", "kotlin", "swift", "elixir", "scala",
+    "v1", "v2", "v3", "v4", "chrome", "firefox", "safari", "europe", "eu", "us-east", "asia", "monday", "tuesday", "wednesday",
+    "thursday", "friday", "weekend", "weekends", "small", "large", "big", "internal", "external", "least", "most", "new", "old",
+];
+
+/// Nouns whose number names a thing ("step 3") rather than measures one.
+#[rustfmt::skip]
+const LABEL_NOUNS: &[&str] = &[
+    "step", "phase", "issue", "pr", "ticket", "http", "error", "code", "line", "chapter", "section", "exit", "status", "level",
+    "tier", "sprint", "milestone", "rule", "spec", "subtask", "task", "shard", "part", "layer", "case", "option", "table",
+    "figure", "rfc", "adr", "stage", "worker", "room", "day", "week", "year", "q", "utf", "sha", "es", "ecmascript", "appendix",
+];
+
+/// Verbs that open an order and take an amount; any other word that opens a sentence and is followed by a number is named by it ("bug 41 was").
+const AMOUNT_VERBS: &[&str] = &[
+    "return", "returns", "keep", "wait", "sleep", "allow", "limit", "retry", "set", "respond",
+    "reply", "expect", "use", "run", "max", "min",
+];
+
+/// Nouns that are measured: their number is a value even inside "on port 8080".
+#[rustfmt::skip]
+const MEASURE_NOUNS: &[&str] = &[
+    "port", "timeout", "limit", "size", "ttl", "threshold", "count", "interval", "delay", "retries", "capacity", "depth",
+    "width", "height", "length", "budget", "rate", "ratio", "weight", "priority", "concurrency", "default", "value", "max",
+];
+
+/// Things that come in versions.
+#[rustfmt::skip]
+const VERSIONED_THINGS: &[&str] = &[
+    "node", "node.js", "nodejs", "python", "java", "jdk", "ruby", "go", "rust", "php", "dotnet", ".net", "django", "rails", "react",
+    "vue", "angular", "svelte", "next", "postgres", "postgresql", "mysql", "redis", "ubuntu", "debian", "alpine", "macos", "ios",
+    "android", "kotlin", "swift", "typescript", "pnpm", "npm", "yarn", "terraform", "kubernetes", "spring", "laravel", "msrv",
+    "version", "protocol", "api", "edition", "clang", "gcc", "llvm", "cmake", "gradle", "vite", "webpack", "electron", "openssl",
+];
+
+/// Verbs that leave room for one version of a thing at a time.
+const PINNING_VERBS: &[&str] = &[
+    "requires", "require", "needs", "need", "use", "uses", "pin", "pinned", "target", "targets",
+    "is", "are", "to", "be", "at", "=",
+];
+
+const PREPOSITION_WORDS: &[&str] = &[
+    "for", "on", "in", "under", "during", "with", "when", "if", "while", "since", "before",
+    "after", "from", "by", "of", "until", "between",
+];
+
+/// What stands right before the one value of a subject. "uses", "calls", "handles" are left out on purpose: one can use two things.
+#[rustfmt::skip]
+const VALUE_CUES: &[&[&str]] = &[
+    &["is"], &["are"], &["be"], &["="], &["defaults", "to"], &["default", "to"], &["set", "to"], &["moved", "to"], &["renamed", "to"],
+    &["changed", "to"], &["switched", "to"], &["points", "to"], &["goes", "to"], &["go", "to"], &["lives", "in"], &["live", "in"],
+    &["lives", "at"], &["live", "at"], &["lives", "under"], &["stored", "in"], &["stored", "under"], &["saved", "to"], &["written", "to"], &["defined", "in"], &["declared", "in"],
+    &["located", "in"], &["located", "at"], &["found", "in"], &["kept", "in"], &["implemented", "in"], &["configured", "in"], &["is", "in"], &["are", "in"],
+    &["is", "at"], &["are", "at"], &["called"], &["named"], &["chose"], &["picked"], &["prefer"], &["use"], &["run"], &["choose"],
+    &["handled", "by"], &["managed", "by"], &["owned", "by"], &["generated", "by"], &["provided", "by"], &["implemented", "by"], &["done", "by"], &["done", "with"],
+    &["tests", "with"], &["run", "with"], &["happens", "in"], &["format", "with"], &["formatted", "with"], &["indent", "with"], &["install", "with"], &["built", "with"], &["build", "with"],
+    &["hashed", "with"], &["encrypted", "with"], &["signed", "with"], &["deploy", "with"], &["deploy", "to"], &["merge", "with"], &["merge", "by"],
+    &["written", "in"], &["serialised", "as"], &["serialized", "as"], &["stored", "as"], &["returns"], &["return"], &["based", "on"], &["runs", "on"], &["hosted", "on"], &["via"],
+];
+
+/// Nouns too general to be a subject: two options may both "default to" something.
+const GENERAL_NOUNS: &[&str] = &[
+    "default", "defaults", "option", "options", "value", "values", "type", "types", "name",
+    "names", "setting", "settings", "method", "function", "thing", "way", "code", "example",
+    "element", "item", "result", "return", "returns",
+];
+
+/// Words whose argument comes after them: with the two sides exchanged they say the opposite.
+pub(crate) const DIRECTION_WORDS: &[&str] = &[
+    "over", "before", "after", "than", "from", "instead", "until", "rather", "¬", "above", "below",
+];
+
+/// Whether a noun follows at once, of which this word then tells which one.
+pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], at: usize) -> bool {
+    let joins = |it: &StatementTerm<'_>| {
+        [REASON_WORDS, PREPOSITION_WORDS, DIRECTION_WORDS]
+            .iter()
+            .any(|row| row.contains(&it.lower.as_str()))
+    };
+    let noun = |it: &StatementTerm<'_>| {
+        matches!(
+            it.class,
+            TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Number
+        ) && !joins(it)
+    };
+    terms[at].boundary == TextBoundary::None && terms.get(at + 1).is_some_and(noun)
+}
+
+/// Whether sharing the term means speaking of the same thing.
+pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
+    matches!(
+        term.class,
+        TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Path
+    ) && !GENERAL_NOUNS.contains(&term.lower.as_str())
+        && !DIRECTION_WORDS.contains(&term.key.as_str())
+}
+
+pub(crate) fn is_qualifier(term: &StatementTerm<'_>) -> bool {
+    term.class == TermClass::Condition
+        || QUALIFIER_WORDS.contains(&term.lower.as_str())
+        || QUALIFIER_WORDS.contains(&term.key.as_str())
+}
+
+/// Whether the term is the one value of its subject, by the words right before it.
+pub(crate) fn is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
+    let skipped = |it: &&StatementTerm<'_>| {
+        matches!(
+            it.lower.as_str(),
+            "a" | "an" | "the" | "our" | "now" | "currently" | "always" | "only" | "just"
+        )
+    };
+    let before: Vec<&StatementTerm<'_>> =
+        terms[..at].iter().rev().filter(|it| !skipped(it)).take(2).collect();
+    let sentence: Vec<&str> = before
+        .iter()
+        .scan(false, |over, it| {
+            let was_over = std::mem::replace(over, it.starts_sentence);
+            (!was_over).then_some(it.lower.as_str())
+        })
+        .collect();
+    !terms[at].starts_sentence
+        && VALUE_CUES.iter().any(|cue| {
+            cue.len() <= sentence.len() && cue.iter().rev().zip(&sentence).all(|(a, b)| a == b)
+        })
+}
+
+/// Whether an adjective is said of something: "x is safe", "keep it private", not "safe methods are".
+pub(crate) fn is_predicate(terms: &[StatementTerm<'_>], at: usize) -> bool {
+    at > 0 && !terms[at].starts_sentence && !modifies_next(terms, at)
+}
+
+/// Whether a number measures the subject, rather than naming it ("step 3") or its circumstances ("on Node 18").
+pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
+    let before = |n: usize| at.checked_sub(n).map_or("", |it| terms[it].lower.as_str());
+    let is_noun = at > 0
+        && matches!(
+            terms[at - 1].class,
+            TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Path
+        );
+    let follows_noun = terms.get(at + 1).is_some_and(|it| it.class == TermClass::Word);
+    let names_subject = is_noun
+        && is_first_in_sentence(terms, at - 1)
+        && !follows_noun
+        && !AMOUNT_VERBS.contains(&before(1))
+        && !MEASURE_NOUNS.contains(&before(1));
+    let is_label = LABEL_NOUNS.contains(&before(1))
+        || (terms[at].key.starts_with('0')
+            && terms[at].key.len() > 2
+            && !terms[at].key.contains('.'));
+    let opens_version = terms[at].class == TermClass::Version && is_first_in_sentence(terms, at);
+    if names_subject || is_label || opens_version {
+        return false;
+    }
+    if VERSIONED_THINGS.contains(&before(1)) {
+        return PINNING_VERBS.contains(&before(2));
+    }
+    if terms[at].class == TermClass::Version && PREPOSITION_WORDS.contains(&before(1)) {
+        return false;
+    }
+    !(is_noun && PREPOSITION_WORDS.contains(&before(2)) && !MEASURE_NOUNS.contains(&before(1)))
+}
+
+/// Whether only fillers stand before the term in its sentence.
+fn is_first_in_sentence(terms: &[StatementTerm<'_>], at: usize) -> bool {
+    let start = terms[..=at].iter().rposition(|it| it.starts_sentence).unwrap_or(0);
+    terms[start..at].iter().all(|it| it.class == TermClass::Filler)
+}

@@ -1,0 +1,166 @@
+//! What a trial shows: two groups of sessions compared by one number each, Mann–Whitney, with an honest
+//! answer to peeking.
+//!
+//! Nothing is said before both groups have their sessions. Groups are compared when the smaller has 100,
+//! 200, 400 … sessions, always the first so many, and each look has half the error of the one before:
+//! looking every day finds nothing that is not there.
+
+/// Sessions each group must have before anything is said.
+pub const MIN_GROUP_SESSIONS: usize = 100;
+/// The chance of seeing a difference that is not there, over all looks together.
+const TOTAL_ERROR_RATE: f64 = 0.05;
+/// Standard deviations of a 95 % interval.
+const Z_95_PERCENT: f64 = 1.959_964;
+
+/// What a comparison says.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum TrialComparison {
+    TooFew {
+        /// Of the smaller group.
+        have: usize,
+        need: usize,
+    },
+    /// The first `n` of each group.
+    Result {
+        n: usize,
+        /// The chance that a session with memory has the smaller number, ties counting half: 0.5 is no
+        /// effect. With its 95 % interval.
+        effect: f64,
+        interval: (f64, f64),
+        /// The chance of such a difference if there were none, and what it must be below at this look.
+        p: f64,
+        level: f64,
+    },
+}
+
+impl TrialComparison {
+    pub fn is_significant(self) -> bool {
+        matches!(self, Self::Result { p, level, .. } if p < level)
+    }
+}
+
+/// Compares numbers of sessions without and with memory, each in the order the sessions came.
+pub fn compare_groups(without: &[u64], with: &[u64]) -> TrialComparison {
+    let have = without.len().min(with.len());
+    if have < MIN_GROUP_SESSIONS {
+        return TrialComparison::TooFew { have, need: MIN_GROUP_SESSIONS };
+    }
+    let mut look = 0;
+    while MIN_GROUP_SESSIONS << (look + 1) <= have {
+        look += 1;
+    }
+    let n = MIN_GROUP_SESSIONS << look;
+    let (effect, p) = mann_whitney_test(&with[..n], &without[..n]);
+    let level = TOTAL_ERROR_RATE * 0.5_f64.powi(look + 1);
+    TrialComparison::Result { n, effect, interval: confidence_interval(effect, n), p, level }
+}
+
+/// The chance that one of `a` is smaller than one of `b`, and that of such a difference by accident (both
+/// sides, normal approximation, corrected for ties).
+#[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
+fn mann_whitney_test(a: &[u64], b: &[u64]) -> (f64, f64) {
+    let mut all: Vec<(u64, bool)> = a.iter().map(|it| (*it, true)).collect();
+    all.extend(b.iter().map(|it| (*it, false)));
+    all.sort_unstable();
+    let (mut ranks, mut ties, mut from) = (0.0, 0.0, 0);
+    while from < all.len() {
+        let same = all[from..].iter().take_while(|it| it.0 == all[from].0).count();
+        let rank = from as f64 + f64::midpoint(same as f64, 1.0);
+        ranks += rank * all[from..from + same].iter().filter(|it| it.1).count() as f64;
+        ties += (same as f64).powi(3) - same as f64;
+        from += same;
+    }
+    let (n_a, n_b) = (a.len() as f64, b.len() as f64);
+    let above = ranks - n_a * (n_a + 1.0) / 2.0;
+    let n = n_a + n_b;
+    let variance = n_a * n_b / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
+    let effect = 1.0 - above / (n_a * n_b);
+    if variance <= 0.0 {
+        return (effect, 1.0);
+    }
+    let distance = ((above - n_a * n_b / 2.0).abs() - 0.5).max(0.0);
+    (effect, (2.0 * upper_tail(distance / variance.sqrt())).min(1.0))
+}
+
+/// 95 % of an effect between two groups of `n`, by the method of Hanley and his colleague.
+#[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
+fn confidence_interval(effect: f64, n: usize) -> (f64, f64) {
+    let n = n as f64;
+    let (one, two) = (effect / (2.0 - effect), 2.0 * effect * effect / (1.0 + effect));
+    let square = effect * effect;
+    let spread = effect * (1.0 - effect) + (n - 1.0) * (one - square + two - square);
+    let half = Z_95_PERCENT * (spread.max(0.0) / (n * n)).sqrt();
+    ((effect - half).max(0.0), (effect + half).min(1.0))
+}
+
+/// The chance of a normal number above `z`, which is not negative; right to seven digits.
+fn upper_tail(z: f64) -> f64 {
+    let x = z / std::f64::consts::SQRT_2;
+    let t = 1.0 / (1.0 + 0.327_591_1 * x);
+    let row = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592, 0.0];
+    0.5 * row.iter().fold(0.0, |acc, it| acc * t + it) * (-x * x).exp()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers that look random and are the same in every run.
+    fn numbers(seed: u64, n: usize, below: u64) -> Vec<u64> {
+        let mut state = seed;
+        let mut next = || {
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        (0..n).map(|_| next()).collect()
+    }
+
+    /// The example of R's documentation of `wilcox.test`, by its exact value and a known tail.
+    #[test]
+    fn the_test_is_the_one_of_the_books() {
+        let (a, b) = ([80, 83, 189, 104, 145, 138, 191, 164, 73, 146], [115, 88, 90, 74, 121]);
+        let (effect, p) = mann_whitney_test(&b, &a);
+        assert!((effect - 0.7).abs() < 1e-9, "W = 35 of 50: {effect}");
+        assert!((p - 0.2449).abs() < 5e-3, "{p}");
+        assert!((upper_tail(1.959_964) - 0.025).abs() < 1e-6);
+        assert!((upper_tail(0.0) - 0.5).abs() < 1e-6);
+    }
+
+    #[test]
+    fn nothing_is_said_before_both_groups_are_large() {
+        let (few, many) = (numbers(1, 99, 50), numbers(2, 900, 50));
+        assert_eq!(compare_groups(&few, &many), TrialComparison::TooFew { have: 99, need: 100 });
+    }
+
+    #[test]
+    fn equal_groups_show_nothing_and_a_real_difference_shows() {
+        let same = compare_groups(&numbers(1, 450, 50), &numbers(2, 450, 50));
+        assert!(!same.is_significant(), "{same:?}");
+        let better: Vec<u64> = numbers(2, 450, 50).iter().map(|it| it * 7 / 10).collect();
+        let TrialComparison::Result { n, effect, interval, p, level } =
+            compare_groups(&numbers(1, 450, 50), &better)
+        else {
+            panic!("450 are enough")
+        };
+        assert_eq!((n, level), (400, TOTAL_ERROR_RATE / 8.0), "the third look");
+        assert!(effect > 0.6 && interval.0 > 0.5 && interval.1 > effect && p < level);
+        let alike = compare_groups(&[5; 100], &[5; 100]);
+        let near = |a: f64, b: f64| (a - b).abs() < 1e-9;
+        assert!(
+            matches!(alike, TrialComparison::Result { effect, p, .. } if near(effect, 0.5) && near(p, 1.0))
+        );
+    }
+
+    /// Looking at every session that comes must not find what is not there more often than promised.
+    #[test]
+    fn peeking_finds_nothing_that_is_not_there() {
+        let found = (0..200_u64).filter(|seed| {
+            let (a, b) =
+                (numbers(2 * seed + 1, 800, 1_000), numbers(2 * seed + 90_002, 800, 1_000));
+            [100, 200, 400, 800].iter().any(|n| compare_groups(&a[..*n], &b[..*n]).is_significant())
+        });
+        assert!(found.count() <= 20, "5 % are promised");
+    }
+}

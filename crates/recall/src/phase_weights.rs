@@ -1,0 +1,132 @@
+//! Weights, token budgets and shares of memory kinds by phase of work.
+
+use model::{MemoryKind, MemoryType, Phase};
+
+/// Settings of a phase. Weights and shares are per mille.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PhaseRow {
+    /// Default token budget of a context.
+    pub budget: u32,
+    /// Weights of memory kinds; others have the default weight.
+    pub weights: &'static [(MemoryKind, u16)],
+    /// Reserved shares of the budget by kind; together with `other` the whole budget.
+    pub shares: &'static [(MemoryKind, u16)],
+    /// Share for all other kinds.
+    pub other: u16,
+}
+
+/// Weight of a kind that a phase does not list.
+const DEFAULT_KIND_WEIGHT: u16 = 1000;
+
+#[rustfmt::skip]
+pub const fn phase_row(phase: Phase) -> PhaseRow {
+    use MemoryKind::{
+        CausalDependency, DeadEnd, Decision, E2eObservation, ErrorPattern, Gotcha, ModuleInsight,
+        Pattern, PrefetchPattern, Requirement, TaskCalibration, WorkUnitOutcome, WorkflowRecipe,
+    };
+    match phase {
+        Phase::Define => checked_row(
+            2500,
+            &[(WorkflowRecipe, 1400), (DeadEnd, 1200), (Requirement, 1200), (Decision, 1100), (TaskCalibration, 1100), (Gotcha, 800), (ErrorPattern, 800)],
+            &[(WorkflowRecipe, 300), (Requirement, 200), (Decision, 200), (DeadEnd, 150), (TaskCalibration, 100)], 50,
+        ),
+        Phase::Implement => checked_row(
+            3000,
+            &[(Gotcha, 1400), (ErrorPattern, 1300), (CausalDependency, 1200), (DeadEnd, 1200), (Pattern, 1100), (PrefetchPattern, 1100), (WorkflowRecipe, 800)],
+            &[(Gotcha, 300), (ErrorPattern, 250), (CausalDependency, 150), (Pattern, 150), (DeadEnd, 100)], 50,
+        ),
+        Phase::Validate => checked_row(
+            2500,
+            &[(ErrorPattern, 1400), (E2eObservation, 1400), (Requirement, 1200), (WorkUnitOutcome, 1100)],
+            &[(ErrorPattern, 300), (Requirement, 250), (E2eObservation, 250), (WorkUnitOutcome, 150)], 50,
+        ),
+        Phase::Refine => checked_row(
+            2000,
+            &[(ErrorPattern, 1300), (Gotcha, 1200), (DeadEnd, 1200), (Decision, 900)],
+            &[(ErrorPattern, 350), (Gotcha, 250), (DeadEnd, 200), (Pattern, 150)], 50,
+        ),
+        Phase::Explore => checked_row(
+            2000,
+            &[(ModuleInsight, 1400), (Decision, 1200), (Pattern, 1100)],
+            &[(ModuleInsight, 400), (Decision, 250), (Pattern, 200), (CausalDependency, 150)], 0,
+        ),
+        Phase::Reflect => checked_row(
+            1500,
+            &[(WorkUnitOutcome, 1400), (TaskCalibration, 1300), (DeadEnd, 1100)],
+            &[(WorkUnitOutcome, 400), (TaskCalibration, 350), (DeadEnd, 150)], 100,
+        ),
+    }
+}
+
+const fn checked_row(
+    budget: u32,
+    weights: &'static [(MemoryKind, u16)],
+    shares: &'static [(MemoryKind, u16)],
+    other: u16,
+) -> PhaseRow {
+    let (mut sum, mut i) = (other, 0);
+    while i < shares.len() {
+        sum += shares[i].1;
+        i += 1;
+    }
+    assert!(sum == 1000, "the shares of a phase must add up to 1000");
+    PhaseRow { budget, weights, shares, other }
+}
+
+// Evaluates every row at compile time, so a bad row never reaches a user.
+const _: () = {
+    let mut i = 0;
+    while i < Phase::ALL.len() {
+        phase_row(Phase::ALL[i]);
+        i += 1;
+    }
+};
+
+/// Weight of a memory type in a phase, per mille.
+pub fn kind_weight(phase: Phase, kind: &MemoryType) -> u16 {
+    find_kind(phase_row(phase).weights, kind).map_or(DEFAULT_KIND_WEIGHT, |(_, weight)| weight)
+}
+
+/// Kinds below this weight are excluded from a phase, per mille.
+const MIN_USEFUL_WEIGHT: u16 = 300;
+
+/// True if a phase excludes a memory type.
+pub fn is_useless_kind(phase: Phase, kind: &MemoryType) -> bool {
+    kind_weight(phase, kind) < MIN_USEFUL_WEIGHT
+}
+
+/// Index of the share of a memory type; the last is that of all others.
+pub(crate) fn share_index(row: PhaseRow, kind: &MemoryType) -> usize {
+    find_kind(row.shares, kind).map_or(row.shares.len(), |(place, _)| place)
+}
+
+fn find_kind(among: &[(MemoryKind, u16)], kind: &MemoryType) -> Option<(usize, u16)> {
+    let place = among.iter().position(|it| Some(it.0) == kind.core_kind())?;
+    Some((place, among[place].1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_phase_names_no_type_twice() {
+        for phase in Phase::ALL {
+            for named in [phase_row(*phase).weights, phase_row(*phase).shares] {
+                for (i, (kind, _)) in named.iter().enumerate() {
+                    assert!(named[..i].iter().all(|it| it.0 != *kind), "{phase}: {kind}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_type_nobody_names_counts_as_it_is() {
+        let custom = MemoryType::Custom("custom:acme.ritual".into());
+        assert_eq!(kind_weight(Phase::Implement, &MemoryType::Core(MemoryKind::Gotcha)), 1400);
+        assert_eq!(kind_weight(Phase::Define, &MemoryType::Core(MemoryKind::Gotcha)), 800);
+        assert_eq!(kind_weight(Phase::Define, &MemoryType::Core(MemoryKind::Preference)), 1000);
+        assert_eq!(kind_weight(Phase::Define, &custom), 1000);
+        assert_eq!(share_index(phase_row(Phase::Explore), &custom), 4);
+    }
+}

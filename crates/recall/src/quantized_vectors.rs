@@ -1,0 +1,274 @@
+//! Int8-quantised vectors of one embedding model, stored row by row.
+//!
+//! A row keeps its index until rows are compacted or clustered, so a [`ClusterPlan`] can be computed
+//! in the background while queries are answered.
+
+use std::num::NonZero;
+
+use crate::dot::dot_product;
+use crate::inverted_lists::{self, ClusterPlan, InvertedLists};
+use crate::simd::{self, CodeBlock};
+use crate::slot_set::{MAX_SLOTS, SlotSet};
+
+/// Marks a missing slot or row. No [`SlotSet`] contains it.
+pub(crate) const NO_ROW: u32 = u32::MAX;
+
+/// Rows are compacted when more than one in this many is dead.
+const COMPACT_AT_ONE_DEAD_IN: usize = 4;
+
+/// The quantised vectors of one model. A slot is a memory; it may have several rows.
+#[derive(Clone, Debug)]
+pub struct QuantizedVectors {
+    dims: usize,
+    blocks: Vec<CodeBlock>,
+    /// Slot of each row; `NO_ROW` if the row is dead.
+    pub(crate) slot_of: Vec<u32>,
+    /// First row of each slot.
+    first_row: Vec<u32>,
+    /// Next row of the same slot.
+    next_row: Vec<u32>,
+    /// Slots that have a row.
+    pub(crate) present: SlotSet,
+    n_dead: usize,
+    /// Incremented whenever rows move.
+    epoch: u64,
+    pub(crate) lists: Option<InvertedLists>,
+}
+
+/// Reasons to reject a code or a query.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CodeError {
+    /// The number of dimensions differs from the model.
+    Length { have: usize, need: usize },
+    /// The slot is not below [`MAX_SLOTS`].
+    Slot(u32),
+}
+
+/// Rows moved since the plan was made; a new plan is needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StaleClusterPlan;
+
+impl QuantizedVectors {
+    pub fn new(dims: usize) -> Self {
+        Self {
+            dims,
+            blocks: Vec::new(),
+            slot_of: Vec::new(),
+            first_row: Vec::new(),
+            next_row: Vec::new(),
+            present: SlotSet::new(),
+            n_dead: 0,
+            epoch: 0,
+            lists: None,
+        }
+    }
+
+    /// Reserves exact capacity, so that a bulk load does not reallocate.
+    pub fn reserve_rows(&mut self, n_rows: usize) {
+        self.blocks.reserve_exact(n_rows * self.blocks_per_row());
+        self.slot_of.reserve_exact(n_rows);
+        self.next_row.reserve_exact(n_rows);
+    }
+
+    pub const fn dims(&self) -> usize {
+        self.dims
+    }
+
+    /// Number of live rows.
+    pub fn len(&self) -> usize {
+        self.slot_of.len() - self.n_dead
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// True if the slot has a row.
+    pub fn contains(&self, slot: u32) -> bool {
+        self.present.contains(slot)
+    }
+
+    /// Appends one row. The value −128 becomes −127, see `simd`.
+    pub fn push_row(&mut self, slot: u32, code: &[i8]) -> Result<(), CodeError> {
+        self.check_length(code)?;
+        if slot >= MAX_SLOTS {
+            return Err(CodeError::Slot(slot));
+        }
+        simd::append_blocks(&mut self.blocks, code);
+        self.slot_of.push(slot);
+        self.next_row.push(NO_ROW);
+        self.link_row(self.slot_of.len() - 1);
+        Ok(())
+    }
+
+    /// Removes every row of a slot.
+    pub fn remove_slot(&mut self, slot: u32) {
+        let mut row = self
+            .first_row
+            .get_mut(slot as usize)
+            .map_or(NO_ROW, |it| std::mem::replace(it, NO_ROW));
+        self.present.remove(slot);
+        while row != NO_ROW {
+            self.slot_of[row as usize] = NO_ROW;
+            self.n_dead += 1;
+            row = self.next_row[row as usize];
+        }
+        if self.n_dead * COMPACT_AT_ONE_DEAD_IN > self.slot_of.len() {
+            self.compact_rows();
+        }
+    }
+
+    /// True if clustering would make queries faster.
+    pub fn needs_clustering(&self) -> bool {
+        match &self.lists {
+            Some(lists) => lists.needs_rebuild(self.slot_of.len(), self.len()),
+            None => self.len() > inverted_lists::MAX_FLAT_SCAN_ROWS,
+        }
+    }
+
+    /// Computes a clustering without changing rows. Slow: a second for a hundred thousand rows, half
+    /// a minute for a million. Deterministic for the same rows and seed, with any thread count.
+    pub fn plan_clusters(&self, seed: u64, threads: NonZero<usize>) -> ClusterPlan {
+        inverted_lists::plan_clusters(self, self.epoch, seed, threads)
+    }
+
+    /// Permutes rows in place into the order of the plan. Rows added after the plan form the tail.
+    pub fn apply_clusters(&mut self, plan: ClusterPlan) -> Result<(), StaleClusterPlan> {
+        if plan.epoch != self.epoch {
+            return Err(StaleClusterPlan);
+        }
+        let (lists, mut target) = plan.into_lists_and_targets(&self.slot_of);
+        for row in 0..target.len() {
+            // Cycle-leader permutation: each swap moves one row to its final position.
+            while target[row] as usize != row {
+                let to = target[row] as usize;
+                self.swap_rows(row, to);
+                target.swap(row, to);
+            }
+        }
+        self.lists = Some(lists);
+        self.truncate_rows(self.len());
+        Ok(())
+    }
+
+    pub(crate) fn check_length(&self, code: &[i8]) -> Result<(), CodeError> {
+        if code.len() == self.dims {
+            return Ok(());
+        }
+        Err(CodeError::Length { have: code.len(), need: self.dims })
+    }
+
+    /// Blocks per row.
+    pub(crate) const fn blocks_per_row(&self) -> usize {
+        self.dims.div_ceil(simd::BLOCK_LEN)
+    }
+
+    pub(crate) fn blocks(&self) -> &[CodeBlock] {
+        &self.blocks
+    }
+
+    /// Number of rows, including dead ones.
+    pub(crate) fn n_rows(&self) -> usize {
+        self.slot_of.len()
+    }
+
+    /// A row as a unit vector; `None` if it is dead.
+    pub(crate) fn unit_row(&self, row: usize) -> Option<Vec<f32>> {
+        if self.slot_of[row] == NO_ROW {
+            return None;
+        }
+        let blocks = &self.blocks[row * self.blocks_per_row()..(row + 1) * self.blocks_per_row()];
+        let numbers = blocks.iter().flat_map(CodeBlock::values).take(self.dims);
+        let mut res: Vec<f32> = numbers.map(|it| f32::from(*it)).collect();
+        let length = res.iter().map(|it| it * it).sum::<f32>().sqrt().max(1.0);
+        for it in &mut res {
+            *it /= length;
+        }
+        Some(res)
+    }
+
+    /// The row of a slot nearest to the query, as a unit vector, with its dot product.
+    pub fn nearest_row(&self, slot: u32, query: &[f32]) -> Option<(f32, Vec<f32>)> {
+        let rows = self.rows_of(slot).filter_map(|it| self.unit_row(it as usize));
+        let near = |row: Vec<f32>| (dot_product(&row, query), row);
+        rows.map(near).max_by(|a, b| a.0.total_cmp(&b.0))
+    }
+
+    pub(crate) fn rows_of(&self, slot: u32) -> impl Iterator<Item = u32> + '_ {
+        let known = |row: u32| (row != NO_ROW).then_some(row);
+        let first = self.first_row.get(slot as usize).copied().and_then(known);
+        std::iter::successors(first, move |row| known(self.next_row[*row as usize]))
+    }
+
+    fn link_row(&mut self, row: usize) {
+        let slot = self.slot_of[row];
+        if slot as usize >= self.first_row.len() {
+            self.first_row.resize(slot as usize + 1, NO_ROW);
+        }
+        self.next_row[row] = self.first_row[slot as usize];
+        self.first_row[slot as usize] = to_row_number(row);
+        self.present.insert(slot);
+    }
+
+    fn swap_rows(&mut self, left: usize, right: usize) {
+        let width = self.blocks_per_row();
+        for block in 0..width {
+            self.blocks.swap(left * width + block, right * width + block);
+        }
+        self.slot_of.swap(left, right);
+    }
+
+    /// Removes dead rows. The others keep their order and therefore their lists.
+    fn compact_rows(&mut self) {
+        if let Some(lists) = &mut self.lists {
+            lists.remove_dead_rows(&self.slot_of);
+        }
+        let (width, mut n_live) = (self.blocks_per_row(), 0);
+        for row in 0..self.slot_of.len() {
+            if self.slot_of[row] != NO_ROW {
+                self.blocks.copy_within(row * width..(row + 1) * width, n_live * width);
+                self.slot_of[n_live] = self.slot_of[row];
+                n_live += 1;
+            }
+        }
+        self.truncate_rows(n_live);
+    }
+
+    /// Finishes a move of rows: drops the dead ones at the end and links the others again.
+    fn truncate_rows(&mut self, n_live: usize) {
+        self.blocks.truncate(n_live * self.blocks_per_row());
+        self.slot_of.truncate(n_live);
+        self.next_row.truncate(n_live);
+        self.n_dead = 0;
+        self.epoch += 1;
+        // Only slots with rows are reset: there may be many more slots than rows.
+        self.slot_of.iter().for_each(|slot| self.first_row[*slot as usize] = NO_ROW);
+        (0..n_live).for_each(|row| self.link_row(row));
+    }
+}
+
+/// A row index as stored.
+pub(crate) fn to_row_number(row: usize) -> u32 {
+    u32::try_from(row).expect("fewer than four thousand million rows")
+}
+
+impl std::fmt::Display for CodeError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Length { have, need } => {
+                write!(f, "the code has {have} numbers, this model's have {need}")
+            }
+            Self::Slot(slot) => write!(f, "slot {slot} is not below {MAX_SLOTS}"),
+        }
+    }
+}
+
+impl std::error::Error for CodeError {}
+
+impl std::fmt::Display for StaleClusterPlan {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("rows have moved since the plan was made")
+    }
+}
+
+impl std::error::Error for StaleClusterPlan {}

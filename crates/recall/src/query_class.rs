@@ -1,0 +1,213 @@
+//! Query classification; the class sets the weights of the retrieval paths.
+
+use model::{closed, words};
+
+use crate::fusion::RetrievalPath;
+
+closed! {
+    /// The kind of a query.
+    pub enum QueryClass : "class" {
+        /// Names an identifier, a path or an error code.
+        Identifier = "identifier",
+        /// Asks about dependencies between parts of the code.
+        Structural = "structural",
+        /// Everything else: a question in natural language.
+        Semantic = "semantic",
+    }
+}
+
+/// Weight of each retrieval path, per mille.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct PathWeights {
+    pub dense: u16,
+    pub keyword: u16,
+    pub graph: u16,
+}
+
+impl QueryClass {
+    #[rustfmt::skip]
+    pub const fn weights(self) -> PathWeights {
+        match self {
+            //                         dense keyword graph
+            Self::Identifier => path_weights(200,  500,    300),
+            Self::Structural => path_weights(150,  250,    600),
+            Self::Semantic   => path_weights(455,  245,    300),
+        }
+    }
+
+    /// Weights for memories that are source code. Words of a question rarely occur in code; only an
+    /// identifier is meant literally.
+    #[rustfmt::skip]
+    pub const fn weights_for_code(self) -> PathWeights {
+        match self {
+            Self::Semantic => path_weights(630, 70, 300),
+            Self::Identifier | Self::Structural => self.weights(),
+        }
+    }
+
+    /// Interpolates between the two rows where `n_code` of `n` memories are code. All hits of a query
+    /// share one set, because scores under different weights are not comparable.
+    pub fn weights_among(self, n_code: usize, n: usize) -> PathWeights {
+        let (prose, code) = (self.weights(), self.weights_for_code());
+        let share = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
+        let (n_code, n) = (share(n_code), share(n.max(1)));
+        let between = |prose: u16, code: u16| {
+            let sum = u32::from(prose) * (n - n_code.min(n)) + u32::from(code) * n_code.min(n);
+            u16::try_from(sum / n).unwrap_or(u16::MAX)
+        };
+        let (dense, keyword) =
+            (between(prose.dense, code.dense), between(prose.keyword, code.keyword));
+        PathWeights { dense, keyword, graph: 1000 - dense - keyword }
+    }
+}
+
+impl PathWeights {
+    pub(crate) const fn for_path(self, path: RetrievalPath) -> u16 {
+        match path {
+            RetrievalPath::Dense => self.dense,
+            RetrievalPath::Keyword => self.keyword,
+            RetrievalPath::Graph => self.graph,
+        }
+    }
+}
+
+const fn path_weights(dense: u16, keyword: u16, graph: u16) -> PathWeights {
+    assert!(dense + keyword + graph == 1000, "a row must add up to 1000");
+    PathWeights { dense, keyword, graph }
+}
+
+// Evaluates every row at compile time, so a bad row never reaches a user.
+const _: () = {
+    let mut i = 0;
+    while i < QueryClass::ALL.len() {
+        QueryClass::ALL[i].weights();
+        QueryClass::ALL[i].weights_for_code();
+        i += 1;
+    }
+};
+
+/// Phrases that ask about dependencies.
+const STRUCTURAL_PHRASES: &[&str] = &[
+    "depends on",
+    "depend on",
+    "dependencies of",
+    "dependents of",
+    "what breaks",
+    "what would break",
+    "what will break",
+    "who calls",
+    "what calls",
+    "callers of",
+    "called by",
+    "what uses",
+    "who uses",
+    "usages of",
+    "what imports",
+    "imported by",
+    "affected by",
+    "impact of",
+];
+
+/// A query with more plain words than this asks about its identifiers, not for them.
+const MAX_PLAIN_WORDS: usize = 2;
+
+/// Classifies a query by its text alone.
+pub fn classify_query(query: &str) -> QueryClass {
+    let lower = query.to_lowercase();
+    if STRUCTURAL_PHRASES.iter().any(|it| lower.contains(it)) {
+        return QueryClass::Structural;
+    }
+    let (mut named, mut plain) = (0, 0);
+    for word in query.split_whitespace() {
+        let word = word.trim_matches(|it: char| !it.is_alphanumeric() && it != '_');
+        if word.is_empty() || words::is_stop_word(&word.to_lowercase()) {
+            continue;
+        }
+        if is_code_word(word) { named += 1 } else { plain += 1 }
+    }
+    if named > 0 && plain <= MAX_PLAIN_WORDS.min(named) {
+        QueryClass::Identifier
+    } else {
+        QueryClass::Semantic
+    }
+}
+
+/// True if a word looks like code rather than natural language.
+fn is_code_word(word: &str) -> bool {
+    let joined = ["_", "::", "/", "\\", "->", "()"].iter().any(|it| word.contains(it));
+    joined
+        || is_camel_case(word)
+        || is_error_code(word)
+        || (words::file_extension(word).is_some() && word.contains('.'))
+        || is_dotted(word)
+}
+
+/// `verifyJwt`, `HttpServer`: a capital after a small letter.
+fn is_camel_case(word: &str) -> bool {
+    let mut previous = ' ';
+    word.chars().any(|it| std::mem::replace(&mut previous, it).is_lowercase() && it.is_uppercase())
+}
+
+/// `E0308`, `TS2345`, `SQLITE-5`: capitals, then at least two digits.
+fn is_error_code(word: &str) -> bool {
+    let letters = word.bytes().take_while(u8::is_ascii_uppercase).count();
+    let rest = word[letters..].trim_start_matches('-');
+    letters > 0 && rest.len() > 1 && rest.bytes().all(|it| it.is_ascii_digit())
+}
+
+/// `os.path.join`, `serde.rename`: a dot between letters on both sides.
+fn is_dotted(word: &str) -> bool {
+    let bytes = word.as_bytes();
+    bytes
+        .windows(3)
+        .any(|it| it[1] == b'.' && it[0].is_ascii_alphabetic() && it[2].is_ascii_alphabetic())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_told_from_words() {
+        for query in [
+            "verifyJwt",
+            "parse_header",
+            "src/auth/jwt.rs",
+            "E0308",
+            "TS2345 mergeOptions",
+            "std::thread::scope",
+            "`os.path.join`",
+            "where is verifyJwt",
+        ] {
+            assert_eq!(classify_query(query), QueryClass::Identifier, "{query}");
+        }
+        for query in [
+            "",
+            "why does the login fail after a restart",
+            "the retry limit of verifyJwt was raised because of flaky tests",
+            "How are you?",
+            "JSON parsing",
+            "?!?",
+        ] {
+            assert_eq!(classify_query(query), QueryClass::Semantic, "{query}");
+        }
+    }
+
+    #[test]
+    fn among_code_and_prose_the_weights_are_in_between() {
+        let class = QueryClass::Semantic;
+        assert_eq!(class.weights_among(0, 10), class.weights());
+        assert_eq!(class.weights_among(0, 0), class.weights());
+        assert_eq!(class.weights_among(10, 10), class.weights_for_code());
+        assert_eq!(class.weights_among(5, 10), path_weights(542, 157, 301));
+    }
+
+    #[test]
+    fn what_hangs_on_what_is_structural() {
+        for query in
+            ["what depends on verifyJwt?", "What breaks if I change auth.rs", "callers of run"]
+        {
+            assert_eq!(classify_query(query), QueryClass::Structural, "{query}");
+        }
+    }
+}

@@ -1,0 +1,131 @@
+//! Bit set of slots: the memories that a query may return.
+
+/// Upper bound of slots, so that a corrupt number is an error and not an allocation of gigabytes.
+pub const MAX_SLOTS: u32 = 1 << 26;
+
+/// A set of slots. Slots are small numbers chosen by the caller; the set grows to the largest.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SlotSet {
+    words: Vec<u64>,
+}
+
+impl SlotSet {
+    pub fn new() -> Self {
+        Self::default()
+    }
+
+    /// Every slot below `n`.
+    pub fn first_n(n: u32) -> Self {
+        let n = n.min(MAX_SLOTS);
+        let mut words = vec![u64::MAX; n as usize / 64];
+        if !n.is_multiple_of(64) {
+            words.push((1 << (n % 64)) - 1);
+        }
+        Self { words }
+    }
+
+    /// Adds a slot; ignores one that is not below [`MAX_SLOTS`].
+    pub fn insert(&mut self, slot: u32) {
+        if slot >= MAX_SLOTS {
+            return;
+        }
+        let word = slot as usize / 64;
+        if word >= self.words.len() {
+            self.words.resize(word + 1, 0);
+        }
+        self.words[word] |= 1 << (slot % 64);
+    }
+
+    pub fn remove(&mut self, slot: u32) {
+        if let Some(word) = self.words.get_mut(slot as usize / 64) {
+            *word &= !(1 << (slot % 64));
+        }
+    }
+
+    pub fn contains(&self, slot: u32) -> bool {
+        self.words.get(slot as usize / 64).is_some_and(|it| it >> (slot % 64) & 1 == 1)
+    }
+
+    pub fn count(&self) -> usize {
+        self.words.iter().map(|it| it.count_ones() as usize).sum()
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.words.iter().all(|it| *it == 0)
+    }
+
+    /// Keeps only slots that are in both sets.
+    pub fn intersect(&mut self, other: &Self) {
+        self.words.truncate(other.words.len());
+        for (word, other) in self.words.iter_mut().zip(&other.words) {
+            *word &= other;
+        }
+    }
+
+    /// Size of the intersection, without building it.
+    pub fn intersection_count(&self, other: &Self) -> usize {
+        let words = self.words.iter().zip(&other.words);
+        words.map(|(a, b)| (a & b).count_ones() as usize).sum()
+    }
+
+    /// Slots in ascending order.
+    pub fn iter(&self) -> impl Iterator<Item = u32> + '_ {
+        (0_u32..).step_by(64).zip(&self.words).flat_map(|(first, word)| {
+            let mut left = *word;
+            std::iter::from_fn(move || {
+                let bit = (left != 0).then(|| left.trailing_zeros())?;
+                left &= left - 1;
+                Some(first + bit)
+            })
+        })
+    }
+}
+
+impl FromIterator<u32> for SlotSet {
+    fn from_iter<I: IntoIterator<Item = u32>>(slots: I) -> Self {
+        let mut res = Self::new();
+        slots.into_iter().for_each(|it| res.insert(it));
+        res
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use std::collections::BTreeSet;
+
+    #[test]
+    fn a_slot_that_nobody_can_have_takes_no_room() {
+        let mut slots = SlotSet::new();
+        slots.insert(u32::MAX);
+        assert_eq!(slots, SlotSet::new());
+    }
+
+    proptest! {
+        #[test]
+        fn a_set_of_bits_is_a_set(
+            left in prop::collection::btree_set(0_u32..300, 0..60),
+            right in prop::collection::btree_set(0_u32..300, 0..60),
+            gone in 0_u32..400,
+        ) {
+            let mut slots: SlotSet = left.iter().copied().collect();
+            let other: SlotSet = right.iter().copied().collect();
+            prop_assert_eq!(slots.count(), left.len());
+            prop_assert_eq!(slots.is_empty(), left.is_empty());
+            let shared: BTreeSet<u32> = left.intersection(&right).copied().collect();
+            prop_assert_eq!(slots.intersection_count(&other), shared.len());
+            slots.remove(gone);
+            prop_assert!(!slots.contains(gone));
+            slots.intersect(&other);
+            let expected: Vec<u32> = shared.into_iter().filter(|it| *it != gone).collect();
+            prop_assert_eq!(slots.iter().collect::<Vec<_>>(), expected);
+        }
+
+        #[test]
+        fn all_is_everything_below(n in 0_u32..200) {
+            prop_assert!(SlotSet::first_n(n).iter().eq(0..n));
+            prop_assert!(!SlotSet::first_n(n).contains(n));
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Decides whether to inject a note between two steps: at most one, from the first reason that offers
+//! one.
+
+use model::{InjectionTier, MemoryKind, PerMille, TrustLevel, closed};
+
+use crate::{estimate_tokens, frame};
+
+closed! {
+    /// Reasons to inject a note between two steps, in order of precedence.
+    pub enum StepReason : "ground" {
+        /// A file with a warning was just touched.
+        Touched = "touched",
+        /// The agent or a sibling just recorded a note.
+        Recorded = "recorded",
+        /// A memory answers the search that was just run.
+        Known = "known",
+        /// The session follows a recipe; its next step is known.
+        NextStep = "next_step",
+    }
+}
+
+impl StepReason {
+    #[rustfmt::skip]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Touched  => "a file with a warning was just touched",
+            Self::Recorded => "it was recorded in the last step",
+            Self::Known    => "a memory answers the search that was just run",
+            Self::NextStep => "the session follows a recipe and this is its next step",
+        }
+    }
+}
+
+/// A candidate note.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NoteOffer {
+    pub reason: StepReason,
+    pub kind: Option<MemoryKind>,
+    pub confidence: PerMille,
+    /// The formatted line with its citation.
+    pub line: String,
+}
+
+/// State of the session at this step.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StepState {
+    /// Counted from 1.
+    pub number: u32,
+    pub level: TrustLevel,
+    /// Tokens injected between steps so far.
+    pub tokens_spent: u32,
+}
+
+/// The note, and the reasons for the other offers.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct StepDecision {
+    /// The whole block; empty if nothing is injected.
+    pub text: String,
+    /// Tokens of `text`.
+    pub n_tokens: u32,
+    pub reason: Option<StepReason>,
+    /// Indexes of the offers in the note.
+    pub chosen: Vec<usize>,
+    pub withheld: Vec<(usize, WithholdReason)>,
+}
+
+closed! {
+    /// Reasons to withhold an offer.
+    pub enum WithholdReason : "reason" {
+        /// The session has just started.
+        Early = "early",
+        /// The trust level does not allow notes between steps.
+        Level = "level",
+        /// The confidence is too low for the trust level.
+        Unsure = "unsure",
+        /// Another reason took precedence at this step. Unlike `crowded`, it was not considered.
+        Later = "later",
+        /// The note has its maximum of lines or tokens.
+        Crowded = "crowded",
+        /// It exceeds the token limit of a note.
+        Long = "long",
+        /// The token budget of the session is spent; only dead ends are still injected.
+        Spent = "spent",
+        /// The code it refers to is gone. Determined by the caller.
+        Gone = "gone",
+    }
+}
+
+impl WithholdReason {
+    #[rustfmt::skip]
+    pub const fn description(self) -> &'static str {
+        match self {
+            Self::Early   => "the session has just started",
+            Self::Level   => "the trust level of this project does not allow notes between steps",
+            Self::Unsure  => "the confidence is too low for the trust level",
+            Self::Later   => "another note took precedence; one note per step",
+            Self::Crowded => "the note is full",
+            Self::Long    => "longer than the limit of a note",
+            Self::Spent   => "the token budget for notes between steps is spent",
+            Self::Gone    => "the code it refers to is gone",
+        }
+    }
+}
+
+/// No notes before this step: the session start just injected the important ones.
+pub const FIRST_NOTE_STEP: u32 = 5;
+/// Token limits of one note, including its frame, and of all notes of a session.
+pub const MAX_TOKENS_PER_NOTE: u32 = 500;
+pub const MAX_STEP_TOKENS_PER_SESSION: u32 = 4_000;
+/// Most memories in one note.
+const MAX_LINES_PER_NOTE: usize = 4;
+
+/// Chooses the note for this step. Offers of one reason come best first and exclude what the session
+/// has already seen.
+pub fn decide_step(step: StepState, offers: &[NoteOffer]) -> StepDecision {
+    let mut res = StepDecision::default();
+    let mut lines: Vec<&str> = Vec::new();
+    for ground in StepReason::ALL {
+        for (at, offer) in offers.iter().enumerate().filter(|it| it.1.reason == *ground) {
+            let why = match withhold_reason(step, offer) {
+                None if res.reason.is_some_and(|it| it != *ground) => Some(WithholdReason::Later),
+                None => fit_problem(step, &lines, offer),
+                why => why,
+            };
+            if let Some(why) = why {
+                res.withheld.push((at, why));
+                continue;
+            }
+            lines.push(&offer.line);
+            res.chosen.push(at);
+            res.reason = Some(*ground);
+        }
+    }
+    if !lines.is_empty() {
+        res.text = format_block(&lines);
+        res.n_tokens = estimate_tokens(&res.text);
+    }
+    res
+}
+
+/// A reason to withhold an offer regardless of the others.
+fn withhold_reason(step: StepState, offer: &NoteOffer) -> Option<WithholdReason> {
+    let level = step.level.row();
+    let is_warning = offer.reason == StepReason::Touched;
+    if step.number < FIRST_NOTE_STEP {
+        Some(WithholdReason::Early)
+    } else if !level.proactive.contains(&InjectionTier::Step) {
+        Some(WithholdReason::Level)
+    } else if is_warning && offer.confidence <= level.confidence_above {
+        Some(WithholdReason::Unsure)
+    } else if step.tokens_spent >= MAX_STEP_TOKENS_PER_SESSION
+        && offer.kind != Some(MemoryKind::DeadEnd)
+    {
+        Some(WithholdReason::Spent)
+    } else {
+        None
+    }
+}
+
+/// A reason why an offer does not fit into the current note.
+fn fit_problem(step: StepState, lines: &[&str], offer: &NoteOffer) -> Option<WithholdReason> {
+    let with: Vec<&str> = lines.iter().copied().chain([offer.line.as_str()]).collect();
+    let cost = estimate_tokens(&format_block(&with));
+    let is_dead_end = offer.kind == Some(MemoryKind::DeadEnd);
+    if lines.len() == MAX_LINES_PER_NOTE || (cost > MAX_TOKENS_PER_NOTE && !lines.is_empty()) {
+        Some(WithholdReason::Crowded)
+    } else if cost > MAX_TOKENS_PER_NOTE {
+        Some(WithholdReason::Long)
+    } else if step.tokens_spent.saturating_add(cost) > MAX_STEP_TOKENS_PER_SESSION && !is_dead_end {
+        Some(WithholdReason::Spent)
+    } else {
+        None
+    }
+}
+
+fn format_block(lines: &[&str]) -> String {
+    format!("{}\n{}\n{}", frame::NOTES_HEADER, lines.join("\n"), frame::NOTES_FOOTER)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use expect_test::{Expect, expect};
+    use proptest::prelude::*;
+
+    const STEP: StepState = StepState { number: 9, level: TrustLevel::Confident, tokens_spent: 0 };
+
+    /// One offer a line: `ground kind confidence length`.
+    fn offers(script: &str) -> Vec<NoteOffer> {
+        let offer = |line: &str| {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            let [ground, kind, confidence, n_words] = words[..] else { panic!("{line}") };
+            NoteOffer {
+                reason: StepReason::parse(ground).unwrap(),
+                kind: MemoryKind::parse(kind).ok(),
+                confidence: PerMille::new(confidence.parse().unwrap()),
+                line: "word ".repeat(n_words.parse().unwrap()),
+            }
+        };
+        script.lines().map(offer).collect()
+    }
+
+    fn check(step: StepState, script: &str, expect: Expect) {
+        let StepDecision {
+            n_tokens: used, reason: ground, chosen: said, withheld: left_out, ..
+        } = decide_step(step, &offers(script));
+        let ground = ground.map_or("nothing", StepReason::slug);
+        let mut lines = vec![format!("{ground} {said:?}, {used} tokens")];
+        lines.extend(left_out.iter().map(|(at, why)| format!("{at}: {why}")));
+        expect.assert_eq(&(lines.join("\n") + "\n"));
+    }
+
+    #[test]
+    fn the_first_ground_that_has_something_speaks_alone() {
+        check(
+            STEP,
+            "next_step workflow_recipe 900 5\nknown decision 900 5\nrecorded gotcha 900 5",
+            expect![[r"
+                recorded [2], 54 tokens
+                1: later
+                0: later
+            "]],
+        );
+        check(
+            STEP,
+            "touched gotcha 550 5\nknown decision 100 5",
+            expect![[r"
+                known [1], 54 tokens
+                0: unsure
+            "]],
+        );
+    }
+
+    #[test]
+    fn a_note_has_four_warnings_and_its_budget_at_most() {
+        check(
+            STEP,
+            &["touched gotcha 900 5"; 6].join("\n"),
+            expect![[r"
+                touched [0, 1, 2, 3], 72 tokens
+                4: crowded
+                5: crowded
+            "]],
+        );
+        check(
+            STEP,
+            "touched gotcha 900 600\ntouched gotcha 900 300\ntouched gotcha 900 300",
+            expect![[r"
+                touched [1], 349 tokens
+                0: long
+                2: crowded
+            "]],
+        );
+    }
+
+    #[test]
+    fn a_session_that_heard_enough_still_hears_of_dead_ends() {
+        let step = StepState { tokens_spent: 3_990, ..STEP };
+        check(
+            step,
+            "touched gotcha 900 5\ntouched dead_end 900 5",
+            expect![[r"
+                touched [1], 54 tokens
+                0: spent
+            "]],
+        );
+    }
+
+    #[test]
+    fn nothing_is_said_early_or_where_memory_is_not_trusted() {
+        let early = StepState { number: 4, ..STEP };
+        check(
+            early,
+            "touched gotcha 900 5",
+            expect![[r"
+                nothing [], 0 tokens
+                0: early
+            "]],
+        );
+        let standard = StepState { level: TrustLevel::Standard, ..STEP };
+        check(
+            standard,
+            "touched gotcha 900 5",
+            expect![[r"
+                nothing [], 0 tokens
+                0: level
+            "]],
+        );
+    }
+
+    proptest! {
+        #[test]
+        fn a_note_keeps_within_its_budgets_and_every_offer_is_told_of(
+            rows in prop::collection::vec((0..4_usize, 0..MemoryKind::ALL.len(), 0_u16..=1000, 0_usize..300), 0..20),
+            number in 0_u32..10, level in 0..4_usize, spent in 0_u32..5_000,
+        ) {
+            let offers: Vec<NoteOffer> = rows.iter().map(|(ground, kind, confidence, n)| NoteOffer {
+                reason: StepReason::ALL[*ground],
+                kind: Some(MemoryKind::ALL[*kind]),
+                confidence: PerMille::new(*confidence),
+                line: "word ".repeat(*n),
+            }).collect();
+            let step = StepState { number, level: TrustLevel::ALL[level], tokens_spent: spent };
+            let res = decide_step(step, &offers);
+            prop_assert!(res.n_tokens <= MAX_TOKENS_PER_NOTE && res.chosen.len() <= MAX_LINES_PER_NOTE);
+            prop_assert_eq!(res.chosen.is_empty(), res.text.is_empty());
+            let dead = |it: &usize| offers[*it].kind == Some(MemoryKind::DeadEnd);
+            let within = spent + res.n_tokens <= MAX_STEP_TOKENS_PER_SESSION;
+            prop_assert!(within || res.chosen.is_empty() || res.chosen.iter().any(dead));
+            prop_assert!(res.chosen.iter().all(|it| Some(offers[*it].reason) == res.reason));
+            let mut all: Vec<usize> = res.chosen.clone();
+            all.extend(res.withheld.iter().map(|it| it.0));
+            all.sort_unstable();
+            prop_assert_eq!(all, (0..offers.len()).collect::<Vec<_>>());
+        }
+    }
+}

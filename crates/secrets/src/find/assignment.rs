@@ -1,0 +1,122 @@
+//! Values beside a name that suggests a secret: assignments in configuration and code, headers,
+//! flags, sentences.
+
+use std::ops::Range;
+
+use super::{SecretClaim, assignment_parser, value_check};
+use crate::bytes::{contains_text, is_name, run_end, run_start};
+use crate::words::{HARMLESS_NAME_PARTS, SecretWord, WordEnd, WordStrength};
+
+/// The text that links a name to its value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum NameLink {
+    /// `name = value`, `name := value`, `name => value`, `name == value`.
+    Equals,
+    /// `name: value`, which prose and reports use, too.
+    Colon,
+    /// `name("value"`, `"name", "value"`.
+    Call,
+    /// `<name>value</`, `key="name" value="value"`.
+    Markup,
+    /// `the password is "value"`.
+    Sentence,
+    /// `name value`.
+    Blank,
+    /// `name-value`, `name.value`.
+    Joint,
+}
+
+/// A value with the evidence around it.
+#[derive(Debug)]
+pub(super) struct Assignment<'a> {
+    pub(super) name: &'a [u8],
+    pub(super) link: NameLink,
+    /// The byte that ends the value; `None` for a bare one.
+    pub(super) quote: Option<u8>,
+    /// Only the sign separates name and value.
+    pub(super) is_tight: bool,
+    /// Name and value fill a line, or an item in a list of settings.
+    pub(super) is_own_setting: bool,
+    /// `Bearer`, `Basic` or the like before the value.
+    pub(super) scheme: Option<&'static str>,
+    pub(super) value: &'a [u8],
+    pub(super) start: usize,
+}
+
+/// Longest distance from the word to the start of its name and to the end of it.
+const MAX_BYTES_BEFORE_WORD: usize = 48;
+const MAX_BYTES_AFTER_WORD: usize = 160;
+
+pub(super) fn claim_word(
+    acc: &mut Vec<SecretClaim>,
+    text: &[u8],
+    at: Range<usize>,
+    word: &SecretWord,
+) {
+    if word.end == WordEnd::Whole && continues_word(text, at.end) {
+        return;
+    }
+    claim_beside(acc, text, at, word.strength, word.kind);
+}
+
+pub(super) fn claim_service(acc: &mut Vec<SecretClaim>, text: &[u8], at: Range<usize>) {
+    // A service must be a word of its own: `okta_key` and `oktaKey`, but not `rookTable`.
+    let is_inside_word = at.start > 0 && text[at.start - 1].is_ascii_alphabetic();
+    if !is_inside_word && !continues_word(text, at.end) {
+        claim_beside(acc, text, at, WordStrength::Service, "service-key");
+    }
+}
+
+/// Claims the value of the name that contains `word`, if it looks like a secret.
+fn claim_beside(
+    acc: &mut Vec<SecretClaim>,
+    text: &[u8],
+    word: Range<usize>,
+    strength: WordStrength,
+    kind: &'static str,
+) {
+    // A word inside a value that is already claimed adds nothing. The latest claims suffice,
+    // because the keywords come in order.
+    if acc.iter().rev().take(4).any(|it| it.start <= word.start && word.end <= it.end) {
+        return;
+    }
+    let name_start = run_start(text, word.start, MAX_BYTES_BEFORE_WORD, is_name);
+    let name = name_start..run_end(text, word.end, MAX_BYTES_AFTER_WORD, is_name);
+    let is_secret = |it: &Assignment| value_check::is_secret(it, strength);
+    let assignment = assignment_parser::parse_assignment(text, name.clone(), word.end)
+        .filter(is_secret)
+        .or_else(|| joined_value(text, name, word.end).filter(is_secret));
+    if let Some(assignment) = assignment.filter(|it| !is_harmless(it.name)) {
+        let end = assignment_parser::full_value_end(text, &assignment);
+        acc.push(SecretClaim { kind, start: assignment.start, end });
+    }
+}
+
+/// True if a word continues after `end`: `passed` and `PASSED` do, `passKey` and `PASS_` do not.
+fn continues_word(text: &[u8], end: usize) -> bool {
+    let is_upper = text[end - 1].is_ascii_uppercase();
+    text.get(end).is_some_and(|it| it.is_ascii_lowercase() || (is_upper && it.is_ascii_uppercase()))
+}
+
+/// A value that is only joined to its name: the first part after a `-` or `.` that looks random.
+fn joined_value(text: &[u8], name: Range<usize>, word_end: usize) -> Option<Assignment<'_>> {
+    let end = name.end;
+    let joints = (word_end..end).filter(|it| matches!(text[*it], b'-' | b'.'));
+    let start =
+        joints.map(|it| it + 1).take(4).find(|it| value_check::is_joined(&text[*it..end]))?;
+    Some(Assignment {
+        name: &text[name.start..start - 1],
+        link: NameLink::Joint,
+        quote: None,
+        is_tight: true,
+        is_own_setting: false,
+        scheme: None,
+        value: &text[start..end],
+        start,
+    })
+}
+
+fn is_harmless(name: &[u8]) -> bool {
+    let lower = name.to_ascii_lowercase();
+    HARMLESS_NAME_PARTS.iter().any(|it| contains_text(&lower, it))
+}

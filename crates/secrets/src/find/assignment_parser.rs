@@ -1,0 +1,153 @@
+//! Parses the text after a name: the sign, the quotes, the value.
+
+use std::ops::Range;
+
+use super::assignment::{Assignment, NameLink};
+use crate::bytes::{
+    OPAQUE_BYTE, is_name, is_quote, run_end, run_start, skip_blanks, starts_with_ignore_case,
+};
+
+/// Longest part of a value that is judged.
+const MAX_VALUE_BYTES: usize = 2048;
+
+/// Authentication schemes before the value of a header.
+const AUTH_SCHEMES: &[&str] =
+    &["bearer ", "basic ", "token ", "bot ", "apikey ", "api-token ", "api-key "];
+
+/// The assignment to a name whose secret word ends at `word_end`.
+pub(super) fn parse_assignment(
+    text: &[u8],
+    name: Range<usize>,
+    word_end: usize,
+) -> Option<Assignment<'_>> {
+    let (link, after) = find_link(text, name.clone(), word_end)?;
+    let (open, mut quote) = open_quotes(text, skip_blanks(text, after));
+    if link == NameLink::Markup && text[after - 1] == b'>' {
+        quote = Some(b'<');
+    }
+    // Without quotes the argument of a call is a variable, and the rest of a sentence is prose.
+    if quote.is_none() && matches!(link, NameLink::Call | NameLink::Sentence) {
+        return None;
+    }
+    let scheme = AUTH_SCHEMES.iter().find(|it| starts_with_ignore_case(&text[open..], it)).copied();
+    let start = scheme.map_or(open, |it| skip_blanks(text, open + it.len()));
+    let end = value_end(text, start, quote)?;
+    Some(Assignment {
+        name: &text[name.clone()],
+        link,
+        quote,
+        is_tight: after == name.end + 1 && after == start,
+        is_own_setting: is_own_setting(text, name.start, end),
+        scheme,
+        value: &text[start..end],
+        start,
+    })
+}
+
+/// The link after a name, and the first position of the value.
+fn find_link(text: &[u8], name: Range<usize>, word_end: usize) -> Option<(NameLink, usize)> {
+    let closed = run_end(text, name.end, 4, |it| is_quote(it) || matches!(it, b'\\' | b']'));
+    let in_quotes = text[name.end..closed].iter().any(|it| is_quote(*it));
+    let at = skip_blanks(text, closed);
+    let rest = &text[at..];
+    let is_tag = name.start > 0 && text[name.start - 1] == b'<';
+    // `password.encode("…")` calls a method and passes no password.
+    let is_method = text[word_end..name.end].contains(&b'.');
+    match rest {
+        [b'=' | b'!' | b':', b'=', ..] | [b'=', b'>', ..] => Some((
+            NameLink::Equals,
+            run_end(text, at, 3, |it| matches!(it, b'=' | b'>' | b'!' | b':')),
+        )),
+        // A path of code (`key::new`) or a URL.
+        [b':', b':' | b'/', ..] => None,
+        [b'=', ..] => Some((NameLink::Equals, at + 1)),
+        [b':', ..] => Some((NameLink::Colon, at + 1)),
+        [b',', ..] if in_quotes && word_end == name.end => Some((NameLink::Call, at + 1)),
+        [b'(', ..] if closed == name.end && !is_method => Some((NameLink::Call, at + 1)),
+        [b'>', ..] if is_tag => Some((NameLink::Markup, at + 1)),
+        // A tag with attributes: the value follows its closing bracket.
+        _ if is_tag && at > closed => {
+            let close =
+                run_end(text, at, 48, |it| !matches!(it, b'>' | b'<' | b'\n' | b'/' | OPAQUE_BYTE));
+            (text.get(close) == Some(&b'>')).then_some((NameLink::Markup, close + 1))
+        }
+        _ if in_quotes && starts_with_ignore_case(rest, "value=") => {
+            Some((NameLink::Markup, at + 6))
+        }
+        _ if at > closed && starts_with_ignore_case(rest, "is ") => {
+            Some((NameLink::Sentence, at + 3))
+        }
+        _ if at > closed && !in_quotes && text[name.end - 1].is_ascii_alphanumeric() => {
+            Some((NameLink::Blank, at))
+        }
+        _ => None,
+    }
+}
+
+/// Skips up to two quotes, because a string may contain a quoted string, and returns the inner one.
+fn open_quotes(text: &[u8], start: usize) -> (usize, Option<u8>) {
+    let (mut at, mut quote) = (start, None);
+    for _ in 0..2 {
+        // A letter directly before a quote is a prefix of the string, backslashes are an escape.
+        let after_prefix = match text.get(at..at + 2) {
+            Some([b'b' | b'r' | b'f' | b'u' | b'L' | b'@', mark]) if is_quote(*mark) => at + 1,
+            _ => at,
+        };
+        let mark_at = run_end(text, after_prefix, 3, |it| it == b'\\');
+        match text.get(mark_at) {
+            Some(mark) if is_quote(*mark) => (at, quote) = (mark_at + 1, Some(*mark)),
+            _ => break,
+        }
+    }
+    (at, quote)
+}
+
+/// End of a value that was judged by its first bytes. Values do not overlap, so every byte of a
+/// text is visited at most once.
+pub(super) fn full_value_end(text: &[u8], assignment: &Assignment) -> usize {
+    let end = assignment.start + assignment.value.len();
+    match assignment.link {
+        NameLink::Joint => run_end(text, end, text.len(), is_name),
+        // One less than the limit, because a closing backslash is not part of the value.
+        _ if assignment.value.len() + 1 < MAX_VALUE_BYTES => end,
+        _ => value_run(text, end, text.len(), assignment.quote),
+    }
+}
+
+fn value_run(text: &[u8], start: usize, limit: usize, quote: Option<u8>) -> usize {
+    match quote {
+        Some(mark) => run_end(text, start, limit, |it| {
+            it != mark && !matches!(it, b'\n' | b'\r' | OPAQUE_BYTE)
+        }),
+        None => run_end(text, start, limit, |it| !ends_bare_value(it)),
+    }
+}
+
+/// End of the judged part of a value; `None` if it is empty or the start of an expression.
+fn value_end(text: &[u8], start: usize, quote: Option<u8>) -> Option<usize> {
+    let end = value_run(text, start, MAX_VALUE_BYTES, quote);
+    let in_code = quote.is_none() && matches!(text.get(end), Some(b'(' | b'[' | b'{' | b'<'));
+    let tag_stays_open = quote == Some(b'<') && !text[end..].starts_with(b"</");
+    if end == start || in_code || tag_stays_open {
+        return None;
+    }
+    let end = if text[end - 1] == b'\\' { end - 1 } else { end };
+    (end > start).then_some(end)
+}
+
+const fn ends_bare_value(it: u8) -> bool {
+    it.is_ascii_whitespace()
+        || is_quote(it)
+        || matches!(it, b',' | b';' | b'(' | b')' | b'[' | b']' | b'{' | b'}' | b'<' | b'>')
+        || matches!(it, b'|' | b'\\' | b'&' | OPAQUE_BYTE)
+}
+
+/// True if name and value fill a line of a file, or an item between `;`.
+fn is_own_setting(text: &[u8], name_start: usize, end: usize) -> bool {
+    let line = run_start(text, name_start, 24, |it| !matches!(it, b'\n' | b';' | OPAQUE_BYTE));
+    let lead = &text[line..name_start];
+    let has_clean_lead = lead.iter().all(|it| matches!(it, b' ' | b'\t' | b'#' | b'$' | b'/'));
+    let after = skip_blanks(text, end);
+    let is_at_end = text.get(after).is_none_or(|it| matches!(it, b'\n' | b'\r' | b'#' | b';'));
+    is_at_end && (has_clean_lead || lead.ends_with(b"export "))
+}

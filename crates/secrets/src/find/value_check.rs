@@ -1,0 +1,160 @@
+//! Decides if the value of an assignment is a secret.
+
+use super::assignment::{Assignment, NameLink};
+use crate::base64::decode_base64;
+use crate::bytes::contains_text;
+use crate::placeholder::is_placeholder;
+use crate::random::{is_gibberish, is_mixed_characters, is_random, is_uuid};
+use crate::words::WordStrength;
+
+pub(super) fn is_secret(assignment: &Assignment, strength: WordStrength) -> bool {
+    let looks_secret = match (assignment.scheme, strength) {
+        (Some(scheme), _) => is_credential(scheme, assignment.value),
+        (None, WordStrength::Password) => is_password(assignment),
+        (None, WordStrength::Secret) => {
+            is_generated(assignment, strength) || is_written_secret(assignment)
+        }
+        (None, _) => is_generated(assignment, strength),
+    };
+    // The allow list is long, so it comes last.
+    looks_secret && !is_placeholder(assignment.value)
+}
+
+fn is_generated(assignment: &Assignment, strength: WordStrength) -> bool {
+    // Without digits a value that looks random may still be the name of a variable.
+    let could_be_name = !assignment.value.iter().any(u8::is_ascii_digit)
+        && (assignment.link == NameLink::Call
+            || (assignment.quote.is_none() && assignment.value.len() < 20));
+    (is_random(assignment.value, min_random_bytes(assignment, strength)) && !could_be_name)
+        || (assignment.quote.is_some() && is_mixed_characters(assignment.value))
+}
+
+/// Least length of a random value. The weaker the link and the word, the longer.
+fn min_random_bytes(assignment: &Assignment, strength: WordStrength) -> usize {
+    // The bare word, as in `key: …`, names entries of maps more often than access keys.
+    let is_bare_word = assignment.name.len() <= 6;
+    match (strength, assignment.link) {
+        (WordStrength::Weak, NameLink::Equals | NameLink::Colon | NameLink::Markup)
+            if !is_bare_word =>
+        {
+            16
+        }
+        (WordStrength::Weak, NameLink::Call) => 24,
+        (WordStrength::Weak | WordStrength::Service, _) => 20,
+        (_, NameLink::Blank | NameLink::Joint) => 16,
+        _ => 12,
+    }
+}
+
+/// True if the text after a joint is a value. Its first part must contain a digit, otherwise it is
+/// one more word of the name.
+pub(super) fn is_joined(value: &[u8]) -> bool {
+    let first = value.split(|it| matches!(it, b'-' | b'.')).next().unwrap_or_default();
+    first.iter().any(u8::is_ascii_digit) && is_random(value, 20)
+}
+
+/// True for the value after `Bearer`, `Basic` or the like in a header.
+fn is_credential(scheme: &str, value: &[u8]) -> bool {
+    if scheme == "basic " {
+        // `user:password` in Base64 (RFC 7617).
+        return decode_base64(value).contains(&b':');
+    }
+    is_uuid(value)
+        || is_random(value, 12)
+        || (value.len() >= 10 && has_digit_and_letter(value) && !is_plain_name(value))
+}
+
+/// True for a password as people write it: it need not be random, but must not look like code or
+/// prose.
+fn is_password(assignment: &Assignment) -> bool {
+    let value = assignment.value;
+    if value.len() > 128 || value.iter().any(u8::is_ascii_whitespace) || looks_like_code(value) {
+        return false;
+    }
+    // The looser the link, the stronger the value must be.
+    match (assignment.link, assignment.quote.is_some()) {
+        (NameLink::Colon, false) | (NameLink::Call | NameLink::Blank | NameLink::Sentence, _)
+            if is_verb(assignment.name) =>
+        {
+            false
+        }
+        (NameLink::Blank, true) => {
+            assignment.is_own_setting && is_strong(value) && value.len() >= 5
+        }
+        (NameLink::Blank, false) => {
+            assignment.name.starts_with(b"-") && is_strong(value) && value.len() >= 6
+        }
+        (NameLink::Joint, _) => is_joined(value),
+        (NameLink::Call, _) => value.len() >= 6 && is_strong(value) && !is_plain_name(value),
+        (_, true) => value.len() >= 5 && (is_strong(value) || is_gibberish(value)),
+        (_, false) if assignment.is_own_setting => {
+            value.len() >= 5 && (is_strong(value) || is_setting(assignment))
+        }
+        (_, false) => value.len() >= 6 && is_strong(value) && !is_plain_name(value),
+    }
+}
+
+/// True if the name is `pass`, which is also a verb and a test result: `pass "x" on`, `PASS:
+/// a_test`.
+fn is_verb(name: &[u8]) -> bool {
+    let last = name.rsplit(|it| *it == b'.').next().unwrap_or_default();
+    last.eq_ignore_ascii_case(b"pass")
+}
+
+/// True for a secret that a person made up: letters with digits or signs, in quotes or on its own
+/// line.
+fn is_written_secret(assignment: &Assignment) -> bool {
+    let value = assignment.value;
+    (assignment.quote.is_some() || assignment.is_own_setting)
+        && matches!(assignment.link, NameLink::Equals | NameLink::Colon | NameLink::Markup)
+        && value.len() >= 8
+        && !value.iter().any(u8::is_ascii_whitespace)
+        && !looks_like_code(value)
+        && !value.contains(&b'/')
+        && is_strong(value)
+        && (!is_plain_name(value) || assignment.is_own_setting)
+}
+
+/// True for letters together with a digit or a sign that names do not contain.
+fn is_strong(value: &[u8]) -> bool {
+    let sign = |it: &u8| {
+        matches!(it, b'!' | b'@' | b'#' | b'$' | b'%' | b'^' | b'&' | b'*' | b'?' | b'~' | b'+')
+    };
+    let letter = value.iter().any(u8::is_ascii_alphabetic) || !value.is_ascii();
+    letter && value.iter().any(|it| it.is_ascii_digit() || sign(it))
+}
+
+fn has_digit_and_letter(value: &[u8]) -> bool {
+    value.iter().any(u8::is_ascii_digit) && value.iter().any(u8::is_ascii_alphabetic)
+}
+
+/// True for `NAME=word` of an environment file and `Key=word;` of a connection string. With blanks
+/// around the sign it may be code, so the word must not be an attribute or another name.
+fn is_setting(assignment: &Assignment) -> bool {
+    let lower = assignment.value.to_ascii_lowercase();
+    matches!(assignment.link, NameLink::Equals | NameLink::Colon)
+        && assignment.value.iter().all(u8::is_ascii_graphic)
+        && !assignment.name.contains(&b'.')
+        && (assignment.is_tight || !(lower.contains(&b'.') || contains_text(&lower, "pass")))
+}
+
+/// True for a name in code: words joined by `_`, `-` or `.`, with digits only at the end of a word.
+fn is_plain_name(value: &[u8]) -> bool {
+    value.split(|it| matches!(it, b'_' | b'-' | b'.')).all(|part| {
+        let letters = part.iter().take_while(|it| it.is_ascii_alphabetic()).count();
+        part[letters..].iter().all(u8::is_ascii_digit)
+            && part.len() - letters <= 3
+            && !is_gibberish(part)
+    })
+}
+
+fn looks_like_code(value: &[u8]) -> bool {
+    let call = value.contains(&b'(') && value.contains(&b')');
+    let path = ["/", "./", "~/"].iter().any(|it| value.starts_with(it.as_bytes()))
+        || contains_text(value, "://");
+    call || path
+        || contains_text(value, "?.")
+        || value.starts_with(b"!")
+        || value.starts_with(b"=")
+        || value.contains(&b'{')
+}

@@ -1,0 +1,377 @@
+//! Walks the files of a project that are worth reading: not ignored by git, and written by people.
+//!
+//! Symbolic links are not followed, so there are no loops and nothing outside is read. Skipped
+//! files are reported with a reason.
+
+use std::collections::BTreeSet;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
+
+use ignore::{Walk, WalkBuilder};
+
+use crate::read;
+
+/// Largest source file; larger ones are data, whatever their name.
+pub const MAX_SOURCE_BYTES: u64 = 2 * 1024 * 1024;
+
+/// Size and modification time of a file when it was read. While the stamp is unchanged, so is the
+/// content.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FileStamp {
+    pub size: u64,
+    /// Nanoseconds since the epoch; 0 if it is not reliable.
+    pub modified: u64,
+}
+
+impl FileStamp {
+    /// True if a file with this stamp, which now has the stamp `now`, is certainly unchanged.
+    pub fn is_unchanged(self, now: Self) -> bool {
+        self.modified != 0 && self == now
+    }
+}
+
+/// A reason to skip a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum FileSkipReason {
+    /// Third-party code in the project.
+    Vendored,
+    /// Written by a program.
+    Generated,
+    /// Written by a program for a browser.
+    Minified,
+    Binary,
+    TooLarge,
+    /// A pipe, a device, a symbolic link.
+    Special,
+    Unreadable,
+    /// Its name is not valid UTF-8.
+    NotUtf8Name,
+}
+
+impl FileSkipReason {
+    pub const ALL: &'static [Self] = &[
+        Self::Vendored,
+        Self::Generated,
+        Self::Minified,
+        Self::Binary,
+        Self::TooLarge,
+        Self::Special,
+        Self::Unreadable,
+        Self::NotUtf8Name,
+    ];
+
+    pub const fn reading(self) -> &'static str {
+        match self {
+            Self::Vendored => "third-party code",
+            Self::Generated => "generated",
+            Self::Minified => "minified",
+            Self::Binary => "binary",
+            Self::TooLarge => "larger than 2 MB",
+            Self::Special => "not a regular file",
+            Self::Unreadable => "unreadable",
+            Self::NotUtf8Name => "a name that is not UTF-8",
+        }
+    }
+}
+
+/// The result of a walk, sorted by path.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct WalkedFiles {
+    /// Paths relative to the root, with `/`.
+    pub files: Vec<(String, FileStamp)>,
+    pub skipped: Vec<(String, FileSkipReason)>,
+}
+
+/// Folders of third-party code and of build output.
+#[rustfmt::skip]
+const VENDORED_FOLDERS: &[&str] = &[
+    "node_modules", "bower_components", "vendor", "third_party", "third-party", "site-packages", "__pycache__",
+    ".venv", "venv", "target", "Pods", "Carthage",
+];
+
+/// Names of the files that contain ignore rules.
+pub(crate) const IGNORE_FILES: &[&str] = &[".gitignore", ".ignore", OWN_IGNORE_FILE];
+
+const OWN_IGNORE_FILE: &str = ".wayloreignore";
+
+/// Walks a project and collects the files whose paths are wanted. Never fails: unreadable files are
+/// skipped.
+pub fn walk_files(root: &Path, is_wanted: &dyn Fn(&str) -> bool) -> WalkedFiles {
+    let mut walked = WalkedFiles::default();
+    collect_entries(&mut walked, root, walk_builder(root).build(), is_wanted);
+    walked.files.sort();
+    walked.skipped.sort();
+    walked
+}
+
+/// The part of a walk that concerns some files, given by their paths relative to the root. Only
+/// their folders are read, which must be folders that a walk enters.
+pub fn walk_some_files(
+    root: &Path,
+    paths: &BTreeSet<String>,
+    is_wanted: &dyn Fn(&str) -> bool,
+) -> WalkedFiles {
+    let folder = |it: &String| it.rsplit_once('/').map_or("", |it| it.0).to_owned();
+    let folders: BTreeSet<String> = paths.iter().map(folder).collect();
+    let mut walked = WalkedFiles::default();
+    for folder in folders {
+        // Joining an empty name would add a slash, with which the found paths do not begin.
+        let at = if folder.is_empty() { root.to_owned() } else { root.join(folder) };
+        let walk = walk_builder(&at).max_depth(Some(1)).build();
+        collect_entries(&mut walked, root, walk, &|it| paths.contains(it) && is_wanted(it));
+    }
+    walked.files.sort();
+    walked.skipped.sort();
+    walked
+}
+
+/// The folders that a walk enters, including the root.
+pub(crate) fn walk_folders(root: &Path) -> Vec<PathBuf> {
+    let entries = walk_builder(root).build().flatten();
+    let folders = entries.filter(|it| it.file_type().is_some_and(|it| it.is_dir()));
+    folders.map(ignore::DirEntry::into_path).collect()
+}
+
+fn walk_builder(from: &Path) -> WalkBuilder {
+    let mut builder = WalkBuilder::new(from);
+    builder
+        .follow_links(false)
+        .require_git(false)
+        // The user's own ignore file is in the home directory, which this crate does not read.
+        .git_global(false)
+        .add_custom_ignore_filename(OWN_IGNORE_FILE)
+        .filter_entry(|it| it.depth() == 0 || !is_vendored(it));
+    builder
+}
+
+fn collect_entries(
+    acc: &mut WalkedFiles,
+    root: &Path,
+    walk: Walk,
+    is_wanted: &dyn Fn(&str) -> bool,
+) {
+    for entry in walk {
+        match entry {
+            Ok(entry) => collect_entry(acc, root, &entry, is_wanted),
+            Err(error) => acc.skipped.push((error_path(root, &error), FileSkipReason::Unreadable)),
+        }
+    }
+}
+
+fn is_vendored(entry: &ignore::DirEntry) -> bool {
+    let is_dir = entry.file_type().is_some_and(|it| it.is_dir());
+    is_dir && entry.file_name().to_str().is_some_and(|it| VENDORED_FOLDERS.contains(&it))
+}
+
+/// Adds an entry of the walk to the files or to the skipped ones.
+fn collect_entry(
+    acc: &mut WalkedFiles,
+    root: &Path,
+    entry: &ignore::DirEntry,
+    is_wanted: &dyn Fn(&str) -> bool,
+) {
+    let Some(kind) = entry.file_type().filter(|it| !it.is_dir()) else { return };
+    let below = entry.path().strip_prefix(root).unwrap_or(entry.path());
+    let parts: Option<Vec<&str>> = below.components().map(|it| it.as_os_str().to_str()).collect();
+    let Some(path) = parts.map(|it| it.join("/")) else {
+        acc.skipped.push((below.to_string_lossy().into_owned(), FileSkipReason::NotUtf8Name));
+        return;
+    };
+    if !is_wanted(&path) {
+        return;
+    }
+    let reason = match entry.metadata() {
+        _ if !kind.is_file() => FileSkipReason::Special,
+        Err(_) => FileSkipReason::Unreadable,
+        Ok(it) if it.len() > MAX_SOURCE_BYTES => FileSkipReason::TooLarge,
+        Ok(_) if is_minified_name(&path) => FileSkipReason::Minified,
+        Ok(it) => {
+            acc.files.push((path, stamp_of(&it)));
+            return;
+        }
+    };
+    acc.skipped.push((path, reason));
+}
+
+fn is_minified_name(path: &str) -> bool {
+    let name = path.rsplit('/').next().unwrap_or(path);
+    name.contains(".min.") || name.contains(".bundle.")
+}
+
+/// The stamp of a file, if it exists. Of a link, the stamp is that of the link itself.
+pub fn file_stamp(root: &Path, path: &str) -> Option<FileStamp> {
+    std::fs::symlink_metadata(root.join(path)).ok().as_ref().map(stamp_of)
+}
+
+/// The stamp of a file or of the target of a link.
+pub fn target_stamp(path: &Path) -> Option<FileStamp> {
+    std::fs::metadata(path).ok().as_ref().map(stamp_of)
+}
+
+/// Least age of a reliable modification time. A file that was just written may be written again
+/// within the same tick of the filesystem's clock, and its stamp would not change.
+const MIN_STAMP_AGE: Duration = Duration::from_millis(50);
+
+fn stamp_of(metadata: &Metadata) -> FileStamp {
+    let modified = metadata.modified().ok();
+    let since_epoch = modified.and_then(|it| it.duration_since(UNIX_EPOCH).ok());
+    let nanos = since_epoch.and_then(|it| u64::try_from(it.as_nanos()).ok());
+    let is_settled = modified.is_some_and(is_settled);
+    FileStamp { size: metadata.len(), modified: nanos.filter(|_| is_settled).unwrap_or_default() }
+}
+
+#[expect(clippy::disallowed_methods, reason = "compared with a stamp of the same clock")]
+fn is_settled(modified: SystemTime) -> bool {
+    // A time in the future is not reliable.
+    SystemTime::now().duration_since(modified).is_ok_and(|it| it > MIN_STAMP_AGE)
+}
+
+/// The path of an error of the walk, as far as it is known.
+fn error_path(root: &Path, error: &ignore::Error) -> String {
+    match error {
+        ignore::Error::WithPath { path, .. } => {
+            path.strip_prefix(root).unwrap_or(path).to_string_lossy().into_owned()
+        }
+        ignore::Error::WithDepth { err, .. } | ignore::Error::WithLineNumber { err, .. } => {
+            error_path(root, err)
+        }
+        _ => String::new(),
+    }
+}
+
+/// Bytes at the beginning of a file that are searched for signs of its origin.
+const HEAD_BYTES: usize = 4096;
+
+/// Marks that generators write at the top of their files.
+const GENERATED_MARKS: &[&str] = &[
+    "@generated",
+    "Code generated by",
+    "DO NOT EDIT",
+    "do not edit",
+    "autogenerated",
+    "auto-generated",
+];
+
+/// Reads a file from a walk, unless its content shows that no person wrote it.
+pub fn read_source(root: &Path, path: &str) -> Result<Vec<u8>, FileSkipReason> {
+    let bytes =
+        read::read_bytes(&root.join(path), MAX_SOURCE_BYTES).map_err(|it| match it.kind() {
+            std::io::ErrorKind::FileTooLarge => FileSkipReason::TooLarge,
+            std::io::ErrorKind::InvalidInput => FileSkipReason::Special,
+            _ => FileSkipReason::Unreadable,
+        })?;
+    let head = &bytes[..bytes.len().min(HEAD_BYTES)];
+    if head.contains(&0) {
+        return Err(FileSkipReason::Binary);
+    }
+    let lines = head.split(|it| *it == b'\n').take(12);
+    if lines.map(String::from_utf8_lossy).any(|line| is_generated_mark(&line)) {
+        return Err(FileSkipReason::Generated);
+    }
+    // Long lines on average are minified code; small files are not worth the count.
+    let n_breaks = || bytes.iter().map(|it| usize::from(*it == b'\n')).sum::<usize>();
+    if bytes.len() > 20_000 && bytes.len() / (n_breaks() + 1) > 500 {
+        return Err(FileSkipReason::Minified);
+    }
+    Ok(bytes)
+}
+
+/// True for a mark in a comment; in code it may be data of the generator itself.
+fn is_generated_mark(line: &str) -> bool {
+    let is_comment =
+        ["//", "/*", "#", "*", "<!--", "--"].iter().any(|it| line.trim_start().starts_with(it));
+    is_comment && GENERATED_MARKS.iter().any(|it| line.contains(it))
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::case_sensitive_file_extension_comparisons,
+    reason = "the names are the test's own"
+)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn tree(files: &[(&str, &str)]) -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for (path, text) in files {
+            let path = dir.path().join(path);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(path, text).unwrap();
+        }
+        dir
+    }
+
+    fn paths(walked: &WalkedFiles) -> Vec<&str> {
+        walked.files.iter().map(|it| it.0.as_str()).collect()
+    }
+
+    #[test]
+    fn ignored_and_third_party_files_are_not_walked() {
+        let dir = tree(&[
+            (".gitignore", "ignored/\n*.log\n"),
+            (".wayloreignore", "secret.rs\n"),
+            ("src/a.rs", "fn a() {}"),
+            ("src/secret.rs", ""),
+            ("ignored/b.rs", ""),
+            ("node_modules/c.js", ""),
+            ("x.min.js", ""),
+        ]);
+        let walked = walk_files(dir.path(), &|it| it.ends_with(".rs") || it.ends_with(".js"));
+        assert_eq!(paths(&walked), ["src/a.rs"]);
+        assert_eq!(walked.skipped, [("x.min.js".to_owned(), FileSkipReason::Minified)]);
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn loops_pipes_and_locked_folders_are_skipped() {
+        use std::os::unix::fs::{PermissionsExt, symlink};
+        let dir = tree(&[("a/b.rs", ""), ("locked/c.rs", "")]);
+        symlink(dir.path(), dir.path().join("a/loop")).unwrap();
+        symlink(dir.path().join("a/b.rs"), dir.path().join("link.rs")).unwrap();
+        let pipe = dir.path().join("pipe.rs");
+        assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+        fs::set_permissions(dir.path().join("locked"), fs::Permissions::from_mode(0o000)).unwrap();
+        let walked = walk_files(dir.path(), &|it| it.ends_with(".rs"));
+        fs::set_permissions(dir.path().join("locked"), fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(paths(&walked).contains(&"a/b.rs"));
+        let special: Vec<&str> = walked
+            .skipped
+            .iter()
+            .filter(|it| it.1 == FileSkipReason::Special)
+            .map(|it| it.0.as_str())
+            .collect();
+        assert_eq!(special, ["link.rs", "pipe.rs"]);
+        assert_eq!(read_source(dir.path(), "pipe.rs"), Err(FileSkipReason::Special));
+    }
+
+    #[test]
+    fn generated_content_is_recognised() {
+        let long = format!("var a={};", "1+".repeat(20_000));
+        let dir = tree(&[
+            ("bin.c", "a\0b"),
+            ("gen.go", "// Code generated by protoc. DO NOT EDIT.\npackage a\n"),
+            ("flat.js", &long),
+            ("own.go", "package a\nvar mark = \"DO NOT EDIT\"\n"),
+        ]);
+        assert_eq!(read_source(dir.path(), "bin.c"), Err(FileSkipReason::Binary));
+        assert_eq!(read_source(dir.path(), "gen.go"), Err(FileSkipReason::Generated));
+        assert_eq!(read_source(dir.path(), "flat.js"), Err(FileSkipReason::Minified));
+        assert_eq!(read_source(dir.path(), "gone.js"), Err(FileSkipReason::Unreadable));
+        assert!(read_source(dir.path(), "own.go").is_ok());
+    }
+
+    #[test]
+    fn a_huge_file_is_not_read() {
+        let dir = tree(&[]);
+        fs::File::create(dir.path().join("huge.py"))
+            .unwrap()
+            .set_len(MAX_SOURCE_BYTES + 1)
+            .unwrap();
+        let walked = walk_files(dir.path(), &|_| true);
+        assert_eq!(walked.skipped, [("huge.py".to_owned(), FileSkipReason::TooLarge)]);
+        assert_eq!(read_source(dir.path(), "huge.py"), Err(FileSkipReason::TooLarge));
+    }
+}

@@ -1,0 +1,402 @@
+//! Watches a project and reports the files that may have changed, gathered until the changes pause.
+//!
+//! It reports what to read again, never what happened: events of the system come late, twice and
+//! out of order. It watches the folders that a walk enters, and the files in which git records the
+//! checked-out commit.
+
+mod checkout;
+
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use notify::event::{AccessKind, AccessMode};
+use notify::{
+    ErrorKind, Event, EventKind, RecommendedWatcher, RecursiveMode, Watcher, WatcherKind,
+};
+
+use checkout::CheckoutWatch;
+
+use crate::file_walk;
+use crate::project_place::ProjectPlace;
+
+/// Time without changes after which the gathered ones are reported.
+const QUIET_TIME: Duration = Duration::from_millis(500);
+/// Longest time for which changes are gathered if they do not pause.
+const MAX_GATHER_TIME: Duration = Duration::from_secs(5);
+/// Interval of a full report if the system cannot watch.
+const POLL_INTERVAL: Duration = Duration::from_secs(5);
+/// Most files gathered; with more a full walk is cheaper.
+const MAX_GATHERED_FILES: usize = 1000;
+
+/// The files to read again.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ChangedFiles {
+    /// These files, by their paths relative to the root; some may be deleted. Empty if only another
+    /// commit was checked out.
+    Files(BTreeSet<String>),
+    Everything,
+}
+
+/// Watches one project.
+pub struct FileWatcher {
+    root: PathBuf,
+    is_wanted: fn(&str) -> bool,
+    messages: Receiver<WatchMessage>,
+    sender: Sender<WatchMessage>,
+    /// `None` if the system cannot watch, so that everything is reported in intervals.
+    watcher: Option<RecommendedWatcher>,
+    /// Number of the current watcher; messages of earlier ones are dropped.
+    round: u64,
+    folders: HashSet<PathBuf>,
+    checkout: CheckoutWatch,
+    polling_reason: Option<String>,
+}
+
+/// Stops a watcher from another thread.
+#[derive(Clone)]
+pub struct WatchStopper(Sender<WatchMessage>);
+
+impl WatchStopper {
+    pub fn stop(&self) {
+        // The watcher may have ended already.
+        let _ = self.0.send(WatchMessage::Stop);
+    }
+}
+
+/// A message to the thread that waits for changes.
+enum WatchMessage {
+    Event(u64, notify::Result<Event>),
+    Stop,
+}
+
+impl FileWatcher {
+    /// Starts to watch the files whose paths are wanted. Only changes from now on are reported.
+    pub fn start(place: &ProjectPlace, is_wanted: fn(&str) -> bool) -> Self {
+        let (sender, messages) = mpsc::channel();
+        let mut watcher = Self {
+            root: place.root.clone(),
+            is_wanted,
+            messages,
+            sender,
+            watcher: None,
+            round: 0,
+            folders: HashSet::new(),
+            checkout: CheckoutWatch::new(place),
+            polling_reason: None,
+        };
+        watcher.watch_folders();
+        watcher
+    }
+
+    /// The reason why the system cannot watch; everything is then reported every few seconds.
+    pub fn polling_reason(&self) -> Option<&str> {
+        self.polling_reason.as_deref()
+    }
+
+    pub fn stopper(&self) -> WatchStopper {
+        WatchStopper(self.sender.clone())
+    }
+
+    /// Waits for changes and for the pause after them; `None` once stopped. Blocks.
+    pub fn wait_for_changes(&mut self) -> Option<ChangedFiles> {
+        loop {
+            let gathered = self.gather_changes()?;
+            if gathered.everything || gathered.files.len() > MAX_GATHERED_FILES {
+                // Once the system has refused, it is not asked again.
+                if self.watcher.is_some() {
+                    self.watch_folders();
+                }
+                self.checkout.has_moved();
+                return Some(ChangedFiles::Everything);
+            }
+            if gathered.checkout {
+                // The watches are renewed before the commit is read, so that no later commit is
+                // missed.
+                self.watch_checkout();
+            }
+            let has_moved = gathered.checkout && self.checkout.has_moved();
+            if has_moved || !gathered.files.is_empty() {
+                return Some(ChangedFiles::Files(gathered.files));
+            }
+        }
+    }
+
+    /// Gathers changes until they pause; `None` once stopped.
+    fn gather_changes(&mut self) -> Option<GatheredChanges> {
+        let mut gathered = GatheredChanges::default();
+        loop {
+            match self.receive(gathered.wait_time()) {
+                Ok(WatchMessage::Stop) | Err(RecvTimeoutError::Disconnected) => return None,
+                Ok(WatchMessage::Event(round, event)) if round == self.round => {
+                    self.add_event(&mut gathered, event);
+                }
+                // An event of an earlier watcher.
+                Ok(WatchMessage::Event(..)) => {}
+                // Only a watcher without the system's help waits with a limit while nothing is
+                // gathered.
+                Err(RecvTimeoutError::Timeout) if gathered.is_empty() => gathered.everything = true,
+                Err(RecvTimeoutError::Timeout) => break,
+            }
+            if gathered.is_overdue() || (gathered.everything && self.watcher.is_none()) {
+                break;
+            }
+        }
+        Some(gathered)
+    }
+
+    fn receive(&self, wait_time: Option<Duration>) -> Result<WatchMessage, RecvTimeoutError> {
+        match wait_time.or(self.watcher.is_none().then_some(POLL_INTERVAL)) {
+            Some(time) => self.messages.recv_timeout(time),
+            None => self.messages.recv().map_err(|_| RecvTimeoutError::Disconnected),
+        }
+    }
+
+    fn add_event(&self, acc: &mut GatheredChanges, event: notify::Result<Event>) {
+        let Ok(event) = event else { return acc.add_everything() };
+        // The queue of the kernel overflowed, so events were lost.
+        if event.need_rescan() {
+            return acc.add_everything();
+        }
+        // Of the accesses only the end of writing is a change.
+        let written = EventKind::Access(AccessKind::Close(AccessMode::Write));
+        if event.kind.is_access() && event.kind != written {
+            return;
+        }
+        for path in &event.paths {
+            self.add_path(acc, path);
+        }
+    }
+
+    fn add_path(&self, acc: &mut GatheredChanges, path: &Path) {
+        let is_folder = || path.symlink_metadata().is_ok_and(|it| it.is_dir());
+        if self.checkout.is_concerned(path) {
+            return acc.add_checkout();
+        }
+        // The folder itself was moved or deleted.
+        if self.folders.contains(path) {
+            return acc.add_everything();
+        }
+        if !path.parent().is_some_and(|it| self.folders.contains(it)) {
+            return;
+        }
+        // New ignore rules and new folders change the result of a walk.
+        let name = path.file_name().and_then(|it| it.to_str());
+        if name.is_some_and(|it| file_walk::IGNORE_FILES.contains(&it)) || is_folder() {
+            return acc.add_everything();
+        }
+        let below = path.strip_prefix(&self.root).unwrap_or(path);
+        let parts: Option<Vec<&str>> =
+            below.components().map(|it| it.as_os_str().to_str()).collect();
+        if let Some(path) = parts.map(|it| it.join("/")).filter(|it| (self.is_wanted)(it)) {
+            acc.add_file(path);
+        }
+    }
+
+    /// Watches all existing folders. They are listed again until there is no new one: a later
+    /// folder then appears in one that is watched.
+    fn watch_folders(&mut self) {
+        self.round += 1;
+        self.folders.clear();
+        (self.watcher, self.polling_reason) = match self.new_watcher() {
+            Ok(watcher) => (Some(watcher), None),
+            Err(error) => (None, Some(describe_error(&error))),
+        };
+        self.checkout.folders.clear();
+        self.watch_checkout();
+    }
+
+    /// Watches the folders in which git records the checked-out commit. If one cannot be watched,
+    /// the commit is noticed with the next change of a file.
+    fn watch_checkout(&mut self) {
+        let Some(watcher) = &mut self.watcher else { return };
+        let wanted = self.checkout.folders_to_watch();
+        for folder in self.checkout.folders.difference(&wanted) {
+            // The folder may be deleted already.
+            let _ = watcher.unwatch(folder);
+        }
+        // Known folders are watched again, because another one may have replaced them.
+        let is_watched = |it: &PathBuf| watcher.watch(it, RecursiveMode::NonRecursive).is_ok();
+        self.checkout.folders = wanted.into_iter().filter(is_watched).collect();
+    }
+
+    fn new_watcher(&mut self) -> notify::Result<RecommendedWatcher> {
+        let (round, sender) = (self.round, self.sender.clone());
+        let mut watcher = notify::recommended_watcher(move |event| {
+            // The receiver is gone once the watch has ended.
+            let _ = sender.send(WatchMessage::Event(round, event));
+        })?;
+        // These systems watch single folders; the others watch a whole tree.
+        let is_per_folder =
+            matches!(RecommendedWatcher::kind(), WatcherKind::Inotify | WatcherKind::Kqueue);
+        if !is_per_folder {
+            watcher.watch(&self.root, RecursiveMode::Recursive)?;
+        }
+        loop {
+            let n_known = self.folders.len();
+            for folder in file_walk::walk_folders(&self.root) {
+                if self.folders.contains(&folder) {
+                    continue;
+                }
+                let watched = if is_per_folder {
+                    watcher.watch(&folder, RecursiveMode::NonRecursive)
+                } else {
+                    Ok(())
+                };
+                match watched {
+                    Ok(()) => _ = self.folders.insert(folder),
+                    Err(error) if is_about_limit(&error) => return Err(error),
+                    // Deleted meanwhile, or not readable.
+                    Err(_) => {}
+                }
+            }
+            if self.folders.len() == n_known {
+                return Ok(watcher);
+            }
+        }
+    }
+}
+
+/// Changes since the last report.
+#[derive(Default)]
+struct GatheredChanges {
+    files: BTreeSet<String>,
+    everything: bool,
+    checkout: bool,
+    since: Option<Instant>,
+}
+
+#[expect(clippy::disallowed_methods, reason = "measures a span, not a time of day")]
+impl GatheredChanges {
+    fn add_file(&mut self, path: String) {
+        self.files.insert(path);
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn add_everything(&mut self) {
+        self.everything = true;
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    fn add_checkout(&mut self) {
+        self.checkout = true;
+        self.since.get_or_insert_with(Instant::now);
+    }
+
+    const fn is_empty(&self) -> bool {
+        self.since.is_none()
+    }
+
+    fn wait_time(&self) -> Option<Duration> {
+        (!self.is_empty()).then_some(QUIET_TIME)
+    }
+
+    fn is_overdue(&self) -> bool {
+        self.since.is_some_and(|it| it.elapsed() > MAX_GATHER_TIME)
+    }
+}
+
+/// True if the system has no more watches or handles.
+fn is_about_limit(error: &notify::Error) -> bool {
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => true,
+        // ENFILE and EMFILE: too many open files; ENOSPC: too many watches.
+        ErrorKind::Io(it) => matches!(it.raw_os_error(), Some(23 | 24 | 28)),
+        _ => false,
+    }
+}
+
+fn describe_error(error: &notify::Error) -> String {
+    match &error.kind {
+        ErrorKind::MaxFilesWatch => "the system has no more watches to give".to_owned(),
+        other => format!("{other:?}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs;
+
+    use super::*;
+
+    fn is_rust(path: &str) -> bool {
+        Path::new(path).extension().is_some_and(|it| it == "rs")
+    }
+
+    fn start(root: &Path) -> FileWatcher {
+        let watcher = FileWatcher::start(&crate::locate_project(root, None).unwrap(), is_rust);
+        assert_eq!(watcher.polling_reason(), None);
+        watcher
+    }
+
+    /// All files reported up to `last`, in however many reports.
+    fn reported_until(watch: &mut FileWatcher, last: &str) -> BTreeSet<String> {
+        let mut acc = BTreeSet::new();
+        while !acc.contains(last) {
+            match watch.wait_for_changes() {
+                Some(ChangedFiles::Files(files)) => acc.extend(files),
+                other => panic!("{other:?}"),
+            }
+        }
+        acc
+    }
+
+    /// Waits for a full report, then writes a file and waits until it is reported.
+    fn everything_then(watch: &mut FileWatcher, write: &Path, path: &str) {
+        while watch.wait_for_changes() != Some(ChangedFiles::Everything) {}
+        fs::write(write.join(path), "1").unwrap();
+        loop {
+            match watch.wait_for_changes() {
+                Some(ChangedFiles::Files(files)) if files.contains(path) => return,
+                Some(_) => {}
+                None => panic!("the watcher ended"),
+            }
+        }
+    }
+
+    fn tree() -> tempfile::TempDir {
+        let dir = tempfile::tempdir().unwrap();
+        for folder in ["src", "node_modules/x", "out"] {
+            fs::create_dir_all(dir.path().join(folder)).unwrap();
+        }
+        fs::write(dir.path().join(".gitignore"), "out/\n").unwrap();
+        fs::write(dir.path().join("src/a.rs"), "").unwrap();
+        dir
+    }
+
+    #[test]
+    fn wanted_files_are_reported_and_skipped_ones_are_not() {
+        let dir = tree();
+        let mut watch = start(dir.path());
+        for path in ["node_modules/x/i.rs", "out/made.rs", "src/notes.txt", "src/b.rs", "top.rs"] {
+            fs::write(dir.path().join(path), "1").unwrap();
+        }
+        fs::remove_file(dir.path().join("src/a.rs")).unwrap();
+        fs::write(dir.path().join("z.rs"), "1").unwrap();
+        let reported = reported_until(&mut watch, "z.rs");
+        assert_eq!(Vec::from_iter(reported), ["src/a.rs", "src/b.rs", "top.rs", "z.rs"]);
+    }
+
+    #[test]
+    fn new_folders_and_ignore_rules_cause_a_full_report() {
+        let dir = tree();
+        let mut watch = start(dir.path());
+        fs::create_dir_all(dir.path().join("src/deep/er")).unwrap();
+        everything_then(&mut watch, dir.path(), "src/deep/er/c.rs");
+        // Another folder takes the name of one that is watched.
+        fs::rename(dir.path().join("src/deep"), dir.path().join("src/moved")).unwrap();
+        fs::create_dir_all(dir.path().join("src/deep/er")).unwrap();
+        everything_then(&mut watch, dir.path(), "src/deep/er/d.rs");
+        fs::write(dir.path().join(".gitignore"), "").unwrap();
+        everything_then(&mut watch, dir.path(), "out/made.rs");
+    }
+
+    #[test]
+    fn a_stopped_watcher_ends() {
+        let dir = tree();
+        let mut watch = start(dir.path());
+        watch.stopper().stop();
+        assert_eq!(watch.wait_for_changes(), None);
+    }
+}

@@ -1,0 +1,149 @@
+//! Finds the git repository of a working tree.
+//!
+//! A `.git` file or symlink may name any directory on the machine. If it were trusted, an unpacked
+//! archive could claim to be a worktree of a private repository and would receive its memories. So
+//! a pointer that leaves its directory counts only if the repository points back, which only its
+//! owner can arrange.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::{fs, iter};
+
+use crate::project_place::PlaceKind;
+use crate::{git_config, os, read};
+
+/// A repository as seen from one working tree.
+#[derive(Debug)]
+pub(crate) struct GitRepository {
+    /// Contains `HEAD`; differs from `common` in a linked worktree.
+    pub(crate) git_dir: PathBuf,
+    /// Contains objects, refs and configuration.
+    pub(crate) common: PathBuf,
+    pub(crate) kind: PlaceKind,
+}
+
+/// A reason to skip a `.git` on the way up.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SkipReason {
+    /// It is in the home directory or above: dotfiles, not the project below.
+    AtHome,
+    /// It is no repository: empty, incomplete, or a pointer to a missing directory.
+    Broken,
+    /// It may be a repository but cannot be opened.
+    Unreadable,
+    /// It points to a repository that does not point back.
+    Unproven,
+}
+
+/// The repository whose working tree has its top at `dir` (canonical); `None` without a `.git`.
+pub(crate) fn find_repository(dir: &Path) -> Option<Result<GitRepository, SkipReason>> {
+    let dot_git = dir.join(".git");
+    let is_dir = match fs::metadata(&dot_git) {
+        Ok(metadata) => metadata.is_dir(),
+        // A broken symlink is not the absence of a `.git`.
+        Err(error) if is_absent(&error) && fs::symlink_metadata(&dot_git).is_err() => return None,
+        Err(error) => return Some(Err(skip_reason(&error))),
+    };
+    Some(if is_dir { open_repository(dir, &dot_git) } else { follow_pointer(dir, &dot_git) })
+}
+
+/// True if `dir` itself is a bare repository.
+pub(crate) fn is_bare(dir: &Path) -> bool {
+    // The `.git` of a working tree or of a submodule belongs to that working tree.
+    let may_be_bare = dir.file_name().is_none_or(|it| it != ".git");
+    may_be_bare && is_repository(dir, dir) && {
+        let entries = git_config::read_entries(dir);
+        git_config::last_value(&entries, "core", "bare").is_some_and(git_config::is_true)
+    }
+}
+
+/// Opens the repository that a `.git` file points to.
+fn follow_pointer(dir: &Path, dot_git: &Path) -> Result<GitRepository, SkipReason> {
+    let target = read::read_pointer(dot_git, "gitdir:").map_err(|it| skip_reason(&it))?;
+    open_repository(dir, &dir.join(target))
+}
+
+/// Opens a git directory and checks that it belongs to `dir`.
+fn open_repository(dir: &Path, git_dir: &Path) -> Result<GitRepository, SkipReason> {
+    let git_dir = fs::canonicalize(git_dir).map_err(|it| skip_reason(&it))?;
+    let common = match read::read_pointer(&git_dir.join("commondir"), "") {
+        Ok(common) => fs::canonicalize(git_dir.join(common)).map_err(|it| skip_reason(&it))?,
+        Err(error) if is_absent(&error) => git_dir.clone(),
+        Err(error) => return Err(skip_reason(&error)),
+    };
+    if !is_repository(&git_dir, &common) {
+        return Err(SkipReason::Broken);
+    }
+    let kind = if common == git_dir {
+        own_kind(dir, &git_dir)
+    } else {
+        linked_kind(dir, &git_dir, &common)
+    };
+    Ok(GitRepository { git_dir, common, kind: kind.ok_or(SkipReason::Unproven)? })
+}
+
+/// The test that git itself applies.
+fn is_repository(git_dir: &Path, common: &Path) -> bool {
+    let head = git_dir.join("HEAD");
+    let is_ref =
+        |it: &str| it.starts_with("ref:") || it.chars().take(40).all(|it| it.is_ascii_hexdigit());
+    let has_head = fs::symlink_metadata(&head).is_ok_and(|it| it.is_symlink())
+        || read::read_lossy_text(&head, read::MAX_POINTER_BYTES)
+            .is_ok_and(|it| !it.trim().is_empty() && is_ref(it.trim()));
+    has_head && common.join("objects").is_dir() && common.join("refs").is_dir()
+}
+
+/// The kind of a repository of which `dir` claims to be the only working tree; `None` without
+/// proof.
+fn own_kind(dir: &Path, git_dir: &Path) -> Option<PlaceKind> {
+    if git_dir == dir.join(".git") {
+        return Some(PlaceKind::Git);
+    }
+    let entries = git_config::read_entries(git_dir);
+    let worktree =
+        git_config::last_value(&entries, "core", "worktree").and_then(|it| it.value.as_ref());
+    if let Some(worktree) = worktree {
+        let points_back = fs::canonicalize(git_dir.join(worktree)).is_ok_and(|it| it == dir);
+        return points_back.then_some(PlaceKind::Submodule);
+    }
+    // `git init --separate-git-dir` records no pointer back. So only repositories that visibly
+    // belong elsewhere are refused; a repository inside `dir` gives nothing away.
+    let belongs_elsewhere = git_dir.file_name().is_some_and(|it| it == ".git")
+        || git_config::last_value(&entries, "core", "bare").is_some_and(git_config::is_true);
+    (git_dir.starts_with(dir) || !belongs_elsewhere).then_some(PlaceKind::Git)
+}
+
+/// The kind of a linked worktree, which its repository must list at this path; `None` without
+/// proof.
+fn linked_kind(dir: &Path, git_dir: &Path, common: &Path) -> Option<PlaceKind> {
+    if git_dir.parent() != Some(&common.join("worktrees")) {
+        return None;
+    }
+    let listed = git_dir.join(read::read_pointer(&git_dir.join("gitdir"), "").ok()?);
+    let points_back = match fs::canonicalize(&listed) {
+        Ok(it) => it == dir.join(".git"),
+        // The worktree was moved by hand; git itself repairs the pointer later.
+        Err(error) => is_absent(&error),
+    };
+    points_back.then_some(PlaceKind::Worktree)
+}
+
+fn is_absent(error: &io::Error) -> bool {
+    matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory)
+}
+
+fn skip_reason(error: &io::Error) -> SkipReason {
+    if error.kind() == io::ErrorKind::PermissionDenied {
+        SkipReason::Unreadable
+    } else {
+        SkipReason::Broken
+    }
+}
+
+/// `dir` and the directories above it on the same filesystem, nearest first; git stops at the same
+/// border.
+pub(crate) fn ancestors_on_device(dir: &Path) -> impl Iterator<Item = &Path> {
+    let device = |it: &Path| fs::metadata(it).ok().map(|it| os::device_id(&it));
+    let own_device = device(dir);
+    iter::successors(Some(dir), |it| it.parent()).take_while(move |it| device(it) == own_device)
+}

@@ -1,0 +1,220 @@
+//! Finds the project of a directory by searching upwards. It starts no process and reads only small
+//! files.
+//!
+//! The result is the place of a project, not its identity: that requires the known locations
+//! (`project_match`).
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use crate::git_dir::{self, SkipReason};
+use crate::{Error, os};
+
+/// The place of a project on disk.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct ProjectPlace {
+    /// Top of the working tree; paths are relative to it.
+    pub root: PathBuf,
+    /// Directory that identifies the project on this machine: the canonical git common directory,
+    /// or the root.
+    pub key_dir: PathBuf,
+    /// Directory that contains `HEAD`; a linked worktree has its own.
+    pub git_dir: Option<PathBuf>,
+    pub kind: PlaceKind,
+    /// Key of `key_dir` that survives a rename; another directory at the same path has another key.
+    pub dir_key: Option<String>,
+    /// Every `.git` between the start and the root that was not used.
+    pub skipped: Vec<SkippedGitDir>,
+}
+
+/// The reason why a directory is the root of a project.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum PlaceKind {
+    /// A working tree with a repository of its own.
+    Git,
+    /// A linked worktree: shares the project of its repository, unlike a second clone's `Git`.
+    Worktree,
+    /// A repository inside the working tree of another one; a project of its own.
+    Submodule,
+    /// A repository without a working tree.
+    Bare,
+    /// A directory with a build manifest.
+    Manifest,
+    /// No sign of a project; the directory itself.
+    Plain,
+}
+
+/// A `.git` that was skipped.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SkippedGitDir {
+    pub path: PathBuf,
+    pub why: SkipReason,
+}
+
+/// Finds the project of `start`, a directory or a file in one.
+///
+/// A `.git` or manifest in `home`, above it, or at the top of the filesystem counts only if `start`
+/// is that directory: dotfiles in git or a stray `package.json` must not turn everything below into
+/// one project.
+pub fn locate_project(start: &Path, home: Option<&Path>) -> Result<ProjectPlace, Error> {
+    let dir = canonical_directory(start)?;
+    let home = home.and_then(|it| fs::canonicalize(it).ok());
+    let may_be_root = |it: &Path| {
+        let is_shared =
+            it.parent().is_none() || home.as_ref().is_some_and(|home| home.starts_with(it));
+        it == dir || !is_shared
+    };
+
+    let mut skipped = Vec::new();
+    let mut bare = None;
+    for above in git_dir::ancestors_on_device(&dir) {
+        let why = match git_dir::find_repository(above) {
+            Some(Ok(found)) if may_be_root(above) => return Ok(git_place(above, found, skipped)),
+            Some(Ok(_)) => SkipReason::AtHome,
+            Some(Err(why)) => why,
+            None => {
+                // The search continues: a bare repository inside a working tree is content of that
+                // tree.
+                if bare.is_none() && may_be_root(above) && git_dir::is_bare(above) {
+                    bare = Some(above);
+                }
+                continue;
+            }
+        };
+        skipped.push(SkippedGitDir { path: above.join(".git"), why });
+    }
+    if let Some(root) = bare {
+        return Ok(new_place(root, root, Some(root), PlaceKind::Bare, skipped));
+    }
+    // Without git the nearest manifest marks the root.
+    let manifest =
+        git_dir::ancestors_on_device(&dir).find(|it| may_be_root(it) && has_manifest(it));
+    Ok(match manifest {
+        Some(root) => new_place(root, root, None, PlaceKind::Manifest, skipped),
+        None => new_place(&dir, &dir, None, PlaceKind::Plain, skipped),
+    })
+}
+
+/// A test for a manifest.
+enum ManifestPattern {
+    Named(&'static str),
+    Ending(&'static str),
+}
+
+/// Files that mark the root of a project, grouped by ecosystem; the order has no meaning.
+const MANIFESTS: &[ManifestPattern] = {
+    use ManifestPattern::{Ending, Named};
+    &[
+        Named("Cargo.toml"),
+        Named("package.json"),
+        Named("deno.json"),
+        Named("deno.jsonc"),
+        Named("pyproject.toml"),
+        Named("setup.py"),
+        Named("setup.cfg"),
+        Named("requirements.txt"),
+        Named("Pipfile"),
+        Named("go.mod"),
+        Named("go.work"),
+        Named("pom.xml"),
+        Named("build.gradle"),
+        Named("build.gradle.kts"),
+        Named("settings.gradle"),
+        Named("settings.gradle.kts"),
+        Named("build.sbt"),
+        Named("build.xml"),
+        Named("project.clj"),
+        Named("deps.edn"),
+        Named("Gemfile"),
+        Ending(".gemspec"),
+        Named("composer.json"),
+        Ending(".sln"),
+        Ending(".slnx"),
+        Ending(".csproj"),
+        Ending(".fsproj"),
+        Ending(".vbproj"),
+        Named("Package.swift"),
+        Ending(".xcodeproj"),
+        Named("pubspec.yaml"),
+        Named("mix.exs"),
+        Named("rebar.config"),
+        Named("gleam.toml"),
+        Named("stack.yaml"),
+        Named("cabal.project"),
+        Ending(".cabal"),
+        Named("dune-project"),
+        Named("build.zig"),
+        Named("Project.toml"),
+        Ending(".nimble"),
+        Named("DESCRIPTION"),
+        Named("CMakeLists.txt"),
+        Named("meson.build"),
+        Named("configure.ac"),
+        Named("WORKSPACE"),
+        Named("MODULE.bazel"),
+        Named("flake.nix"),
+        Named("justfile"),
+        Named("Makefile"),
+        Named("GNUmakefile"),
+    ]
+};
+
+/// Most entries of a directory that are searched for a manifest with a known ending.
+const MAX_SCANNED_ENTRIES: usize = 4096;
+
+fn has_manifest(dir: &Path) -> bool {
+    MANIFESTS.iter().any(|it| match it {
+        // A FIFO or a directory of that name is no manifest.
+        ManifestPattern::Named(name) => dir.join(name).is_file(),
+        ManifestPattern::Ending(_) => false,
+    }) || has_ending(dir)
+}
+
+fn has_ending(dir: &Path) -> bool {
+    let Ok(entries) = fs::read_dir(dir) else { return false };
+    entries.take(MAX_SCANNED_ENTRIES).flatten().any(|entry| {
+        let name = entry.file_name();
+        let ends = |it: &ManifestPattern| match it {
+            ManifestPattern::Named(_) => false,
+            ManifestPattern::Ending(ending) => {
+                name.to_str().is_some_and(|it| it.len() > ending.len() && it.ends_with(ending))
+            }
+        };
+        MANIFESTS.iter().any(ends)
+    })
+}
+
+/// The canonical directory of `start`.
+fn canonical_directory(start: &Path) -> Result<PathBuf, Error> {
+    let mut path = fs::canonicalize(start).map_err(|it| Error::from_io(start, it))?;
+    if !path.is_dir() {
+        path.pop();
+    }
+    Ok(path)
+}
+
+fn git_place(
+    root: &Path,
+    found: git_dir::GitRepository,
+    skipped: Vec<SkippedGitDir>,
+) -> ProjectPlace {
+    new_place(root, &found.common, Some(&found.git_dir), found.kind, skipped)
+}
+
+fn new_place(
+    root: &Path,
+    key_dir: &Path,
+    git_dir: Option<&Path>,
+    kind: PlaceKind,
+    skipped: Vec<SkippedGitDir>,
+) -> ProjectPlace {
+    let dir_key = fs::metadata(key_dir).ok().and_then(|it| os::dir_key(&it));
+    ProjectPlace {
+        root: root.to_owned(),
+        key_dir: key_dir.to_owned(),
+        git_dir: git_dir.map(Path::to_owned),
+        kind,
+        dir_key,
+        skipped,
+    }
+}

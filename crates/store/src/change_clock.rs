@@ -1,0 +1,92 @@
+//! The counters that order changes: a dense sequence number per file, a hybrid logical clock across
+//! devices, and the spans in which the store was not used.
+
+use model::{HybridTimestamp, QuietSpan, Timestamp};
+
+use crate::Error;
+use crate::query::{Db, Query};
+
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &SELECT_META,
+    &UPDATE_META,
+    &ADD_META,
+    &INSERT_QUIET_SPAN,
+    &TRIM_QUIET_SPANS,
+    &DELETE_EMPTY_QUIET_SPANS,
+];
+
+pub(crate) const SELECT_META: Query =
+    Query::shared("meta_value", "SELECT value FROM meta WHERE key = ?1");
+pub(crate) const UPDATE_META: Query =
+    Query::shared("set_meta", "UPDATE meta SET value = ?2 WHERE key = ?1");
+pub(crate) const ADD_META: Query =
+    Query::shared("add_meta", "UPDATE meta SET value = value + ?2 WHERE key = ?1");
+const INSERT_QUIET_SPAN: Query =
+    Query::shared("add_quiet_span", "INSERT INTO quiet_spans (from_ms, to_ms) VALUES (?1, ?2)");
+// The wall clock was set back: a span that ends in the future has not fully passed yet.
+const TRIM_QUIET_SPANS: Query =
+    Query::shared("trim_quiet_spans", "UPDATE quiet_spans SET to_ms = ?1 WHERE to_ms > ?1");
+const DELETE_EMPTY_QUIET_SPANS: Query =
+    Query::shared("delete_empty_quiet_spans", "DELETE FROM quiet_spans WHERE to_ms <= from_ms");
+
+/// Takes a sequence number for a change outside any batch: every acknowledged change moves the
+/// mark.
+pub(crate) fn advance_seq(db: &Db) -> Result<(), Error> {
+    db.execute(&ADD_META, &[&"seq", &1]).map(|_| ())
+}
+
+/// Records that the store is in use now. A long gap since the last use becomes a quiet span, in
+/// which nothing ages.
+pub(crate) fn record_use(db: &Db, now: Timestamp) -> Result<(), Error> {
+    let last = Timestamp(db.select_number(&SELECT_META, &[&"last_used"])?);
+    if now < last {
+        db.execute(&TRIM_QUIET_SPANS, &[&now.0])?;
+        db.execute(&DELETE_EMPTY_QUIET_SPANS, &[])?;
+    }
+    if last.0 > 0
+        && let Some(span) = QuietSpan::between(last, now)
+    {
+        db.execute(&INSERT_QUIET_SPAN, &[&span.from.0, &span.to.0])?;
+    }
+    db.execute(&UPDATE_META, &[&"last_used", &now.0]).map(|_| ())
+}
+
+/// Reads the hybrid clock as the last change left it.
+pub(crate) fn read_clock(db: &Db) -> Result<HybridTimestamp, Error> {
+    db.select_number(&SELECT_META, &[&"hlc"]).map(HybridTimestamp)
+}
+
+/// The sequence number and the hybrid logical clock of one file (Kulkarni et al. 2014).
+pub(crate) struct ChangeClock {
+    pub(crate) seq: i64,
+    hlc: HybridTimestamp,
+    now: Timestamp,
+}
+
+impl ChangeClock {
+    /// Reads the counters. The clock starts no earlier than `after`, a reading from another store.
+    pub(crate) fn read(db: &Db, now: Timestamp, after: HybridTimestamp) -> Result<Self, Error> {
+        Ok(Self {
+            seq: db.select_number(&SELECT_META, &[&"seq"])?,
+            hlc: read_clock(db)?.max(after),
+            now,
+        })
+    }
+
+    /// Returns the next sequence number and clock reading without taking them.
+    pub(crate) fn peek(&self) -> (i64, HybridTimestamp) {
+        (self.seq + 1, self.hlc.advance(self.now))
+    }
+
+    /// Takes the next sequence number and the clock reading that goes with it.
+    pub(crate) fn next(&mut self) -> HybridTimestamp {
+        (self.seq, self.hlc) = self.peek();
+        self.hlc
+    }
+
+    pub(crate) fn write(&self, db: &Db) -> Result<(), Error> {
+        db.execute(&UPDATE_META, &[&"seq", &self.seq])?;
+        db.execute(&UPDATE_META, &[&"hlc", &self.hlc.0]).map(|_| ())
+    }
+}

@@ -1,0 +1,80 @@
+//! Asks a second index when the first one finds nothing. A damaged index key makes a query return
+//! nothing while all row counts still agree.
+//!
+//! Full-text search has no second index. Only the texts themselves could tell, and reading all of
+//! them is the job of `doctor`.
+
+use model::{MemoryId, ProjectPath};
+
+use crate::Error;
+use crate::memory_filter::MemoryFilter;
+use crate::query::{Db, Query};
+
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &COUNT_ID_BY_SHORT,
+    &COUNT_SHORT_BY_ID,
+    &COMPARE_FILE_INDEXES,
+    &COMPARE_TAG_INDEXES,
+    &COMPARE_MODULE_INDEXES,
+];
+
+// Local only: a server looks after its own indexes.
+const COUNT_ID_BY_SHORT: Query = Query::local(
+    "cross_check_id",
+    "SELECT count(*) FROM memories INDEXED BY memories_short WHERE short = ?1 AND id = ?2",
+);
+// The short id is the last four bytes of the id.
+const COUNT_SHORT_BY_ID: Query = Query::local(
+    "cross_check_short",
+    "SELECT count(*) FROM memories WHERE substr(id, 13) BETWEEN ?1 AND ?2",
+);
+const COMPARE_FILE_INDEXES: Query = Query::local(
+    "cross_check_file",
+    "SELECT (SELECT count(*) FROM memory_files WHERE file = ?1) <> \
+     (SELECT count(*) FROM memory_files INDEXED BY memory_files_n WHERE file = ?1)",
+);
+const COMPARE_TAG_INDEXES: Query = Query::local(
+    "cross_check_tag",
+    "SELECT (SELECT count(*) FROM memory_tags WHERE tag = ?1) <> \
+     (SELECT count(*) FROM memory_tags INDEXED BY memory_tags_n WHERE tag = ?1)",
+);
+const COMPARE_MODULE_INDEXES: Query = Query::local(
+    "cross_check_module",
+    "SELECT (SELECT count(*) FROM memory_modules WHERE module = ?1) <> \
+     (SELECT count(*) FROM memory_modules INDEXED BY memory_modules_n WHERE module = ?1)",
+);
+
+/// Returns whether the index of short ids has a memory that the index of ids does not find.
+pub(crate) fn is_known_by_short_id(db: &Db, id: MemoryId) -> Result<bool, Error> {
+    Ok(db.select_number(&COUNT_ID_BY_SHORT, &[&id.short(), &id.0.as_bytes().as_slice()])? > 0)
+}
+
+/// Returns whether the index of ids has a memory whose short id begins with `prefix`.
+pub(crate) fn is_prefix_known_by_id(db: &Db, prefix: &str) -> Result<bool, Error> {
+    let bound = |digit: &str| {
+        let digits = format!("{prefix}{}", digit.repeat(8_usize.saturating_sub(prefix.len())));
+        u32::from_str_radix(&digits, 16).map(u32::to_be_bytes)
+    };
+    // A prefix that is not hexadecimal is no short id.
+    let (Ok(low), Ok(high)) = (bound("0"), bound("f")) else { return Ok(false) };
+    Ok(db.select_number(&COUNT_SHORT_BY_ID, &[&low.as_slice(), &high.as_slice()])? > 0)
+}
+
+/// Returns whether a lookup table disagrees with its own index about a value of the filter.
+pub(crate) fn lookup_disagrees(db: &Db, filter: &MemoryFilter) -> Result<bool, Error> {
+    let file = filter.file.as_ref().map(ProjectPath::as_str);
+    let lookups = [
+        (&COMPARE_FILE_INDEXES, file),
+        (&COMPARE_TAG_INDEXES, filter.tag.as_deref()),
+        (&COMPARE_MODULE_INDEXES, filter.module.as_deref()),
+    ];
+    for (query, value) in lookups {
+        if let Some(value) = value
+            && db.select_number(query, &[&value])? != 0
+        {
+            return Ok(true);
+        }
+    }
+    Ok(false)
+}

@@ -1,0 +1,324 @@
+//! Checks for damage: the sequence against the mark, rows against their hashes, indexes against
+//! rows.
+
+use std::fmt;
+
+use model::{Memory, MemoryId, Timestamp};
+
+use crate::change_clock::{SELECT_META, UPDATE_META};
+use crate::data_dir::DatabasePaths;
+use crate::database_state::DatabaseState;
+use crate::high_water_mark::{HighWaterMark, MarkState};
+use crate::memory_row::{DamagedRow, columns, read_memory};
+use crate::query::{Db, Query};
+use crate::schema::{self, DatabaseSchema};
+use crate::{Error, memories};
+
+/// Largest file that is fully checked because of an empty result; that takes a few milliseconds.
+const MAX_QUICK_CHECK_BYTES: u64 = 8 << 20;
+
+/// Damage that was found. All damage is reported, and damaged data is never returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum DamageFinding {
+    /// Acknowledged changes are missing; `known` lists the memories that the mark still names.
+    LostChanges { from: i64, to: i64, known: Vec<MemoryId> },
+    /// A memory's row is damaged and withheld.
+    DamagedMemory(DamagedRow),
+    /// An older version of a memory is damaged; the memory itself is not.
+    DamagedVersion(DamagedRow),
+    /// There are fewer rows than were saved.
+    MissingRows { table: &'static str, saved: i64, found: i64 },
+    /// SQLite's own check reports a problem.
+    DatabaseReport(String),
+    /// The search index disagrees with the rows; it can be rebuilt.
+    SearchIndex(String),
+    /// The mark, which would show a loss, cannot be read; the next write renews it.
+    MarkUnreadable,
+}
+
+/// Writes the finding as a sentence for the user.
+impl fmt::Display for DamageFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::LostChanges { from, to, known } => {
+                write!(f, "{} saved changes are gone ({from} to {to}", to - from + 1)?;
+                for (at, id) in known.iter().enumerate() {
+                    write!(f, "{}#{}", if at == 0 { ", of " } else { ", " }, id.short())?;
+                }
+                f.write_str(")")
+            }
+            Self::DamagedMemory(DamagedRow { id: Some(id), what }) => {
+                write!(f, "memory #{} is damaged and withheld: {what}", id.short())
+            }
+            Self::DamagedMemory(DamagedRow { id: None, what }) => {
+                write!(f, "a memory is damaged and withheld: {what}")
+            }
+            Self::DamagedVersion(row) => {
+                write!(f, "an older version of a memory is damaged: {}", row.what)
+            }
+            Self::MissingRows { table, saved, found } => {
+                write!(f, "`{table}` has {found} rows, {saved} were saved")
+            }
+            Self::DatabaseReport(what) => write!(f, "the database reports: {what}"),
+            Self::SearchIndex(what) => {
+                write!(f, "the search index disagrees with the memories: {what}")
+            }
+            Self::MarkUnreadable => f.write_str(
+                "the mark that would show a loss cannot be read; the next write renews it",
+            ),
+        }
+    }
+}
+
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &INSERT_LOSS,
+    &SELECT_OPEN_LOSSES,
+    &ACKNOWLEDGE_LOSSES,
+    &SELECT_RECENT_CHANGES,
+    &SELECT_ALL_MEMORIES,
+    &SELECT_ALL_VERSIONS,
+    &COUNT_VERSIONS,
+    &CHECK_FTS,
+    &CHECK_INTEGRITY,
+    &REFRESH_FTS,
+];
+
+const INSERT_LOSS: Query = Query::shared(
+    "add_loss",
+    "INSERT INTO losses (from_seq, to_seq, noticed_at) VALUES (?1, ?2, ?3)",
+);
+const SELECT_OPEN_LOSSES: Query = Query::shared(
+    "open_losses",
+    "SELECT from_seq, to_seq FROM losses WHERE acknowledged_at IS NULL ORDER BY from_seq",
+);
+const ACKNOWLEDGE_LOSSES: Query = Query::shared(
+    "acknowledge_losses",
+    "UPDATE losses SET acknowledged_at = ?1 WHERE acknowledged_at IS NULL",
+);
+const SELECT_RECENT_CHANGES: Query = Query::shared(
+    "recent_changes",
+    "SELECT seq, id FROM changes WHERE seq > ?1 AND id IS NOT NULL ORDER BY seq DESC LIMIT 64",
+);
+const SELECT_ALL_MEMORIES: Query =
+    Query::shared("all_memories", concat!("SELECT ", columns!(), " FROM memories ORDER BY n"));
+pub(crate) const SELECT_ALL_VERSIONS: Query = Query::shared(
+    "all_versions",
+    concat!("SELECT ", columns!(), " FROM memory_versions ORDER BY k"),
+);
+const COUNT_VERSIONS: Query =
+    Query::shared("count_versions", "SELECT count(*) FROM memory_versions");
+const CHECK_FTS: Query = Query::local(
+    "check_fts",
+    "INSERT INTO memories_fts (memories_fts, rank) VALUES ('integrity-check', 1)",
+);
+
+const CHECK_INTEGRITY: Query = Query::local("check_integrity", "PRAGMA integrity_check(20)");
+// Any query makes the full-text index load what other connections wrote. Its own check does not,
+// and would compare today's text with an older index (libSQL 0.10, FTS5 3.47).
+const REFRESH_FTS: Query =
+    Query::shared("refresh_fts", "SELECT rowid FROM memories_fts WHERE rowid = -1");
+
+/// Compares the open database with its mark, without changing either.
+pub(crate) fn compare_with_mark(
+    db: &Db,
+    paths: &DatabasePaths,
+) -> Result<Vec<DamageFinding>, Error> {
+    // The mark is read before the sequence: it is written after each commit, so it can only be
+    // behind.
+    let (mark, unreadable) = match HighWaterMark::read(&paths.mark_file())? {
+        MarkState::Valid(mark) => (mark, None),
+        MarkState::Absent => (HighWaterMark::default(), None),
+        MarkState::Unreadable => (HighWaterMark::default(), Some(DamageFinding::MarkUnreadable)),
+    };
+    let mut spans = db.select(&SELECT_OPEN_LOSSES, &[], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let seq = db.select_number(&SELECT_META, &[&"seq"])?;
+    if mark_seq(&mark) > seq {
+        spans.push((seq + 1, mark_seq(&mark)));
+    }
+    let lost = |(from, to): (i64, i64)| DamageFinding::LostChanges {
+        from,
+        to,
+        known: mark.changed_between(from, to),
+    };
+    Ok(spans.into_iter().map(lost).chain(unreadable).collect())
+}
+
+/// Records a loss before the first write. The sequence then moves past it: no number is used twice,
+/// and new changes cannot hide the loss.
+pub(crate) fn record_loss(db: &Db, state: &DatabaseState) -> Result<(), Error> {
+    let seq = db.select_number(&SELECT_META, &[&"seq"])?;
+    let MarkState::Valid(mark) = HighWaterMark::read(&state.paths.mark_file())? else {
+        return Ok(());
+    };
+    if mark_seq(&mark) <= seq {
+        return Ok(());
+    }
+    db.transaction(|db| {
+        db.execute(&INSERT_LOSS, &[&(seq + 1), &mark_seq(&mark), &state.now.0])?;
+        db.execute(&UPDATE_META, &[&"seq", &mark_seq(&mark)]).map(|_| ())
+    })
+}
+
+/// Updates the mark after a commit.
+pub(crate) fn advance_mark(db: &Db, paths: &DatabasePaths) -> Result<(), Error> {
+    let path = paths.mark_file();
+    let mut mark = match HighWaterMark::read(&path)? {
+        MarkState::Valid(mark) => mark,
+        MarkState::Absent | MarkState::Unreadable => HighWaterMark::default(),
+    };
+    let seq = db.select_number(&SELECT_META, &[&"seq"])?;
+    if mark_seq(&mark) >= seq {
+        return Ok(());
+    }
+    let mut changed = db.select(&SELECT_RECENT_CHANGES, &[&mark_seq(&mark)], |row| {
+        Ok((row.get::<_, i64>(0)?, row.get::<_, Vec<u8>>(1)?))
+    })?;
+    // The newest were selected; the mark lists them oldest first.
+    changed.reverse();
+    let changed: Vec<_> = changed
+        .iter()
+        .filter_map(|it| Some((it.0.unsigned_abs(), MemoryId::from_bytes(&it.1)?)))
+        .collect();
+    mark.advance(seq.unsigned_abs(), &changed);
+    mark.write(&path)
+}
+
+/// Acknowledges all losses found so far, so that they are no longer reported.
+pub(crate) fn acknowledge_losses(db: &Db, now: Timestamp) -> Result<usize, Error> {
+    db.execute(&ACKNOWLEDGE_LOSSES, &[&now.0])
+}
+
+/// Checks one file completely: structure, definitions, rows, versions, counts.
+pub(crate) fn check_all_rows(
+    db: &Db,
+    schema: &DatabaseSchema,
+) -> Result<Vec<DamageFinding>, Error> {
+    let mut findings: Vec<DamageFinding> =
+        check_integrity(db)?.into_iter().map(DamageFinding::DatabaseReport).collect();
+    let altered = schema::find_altered_definitions(db, schema)?.into_iter();
+    findings.extend(
+        altered.map(|it| DamageFinding::DatabaseReport(format!("`{it}` is not defined as it was"))),
+    );
+    let rows = db.select(&SELECT_ALL_MEMORIES, &[], |row| read_memory(row, 0))?;
+    let found = i64::try_from(rows.len()).unwrap_or(i64::MAX);
+    findings.extend(rows.into_iter().filter_map(Result::err).map(DamageFinding::DamagedMemory));
+    let versions = db.select(&SELECT_ALL_VERSIONS, &[], |row| read_memory(row, 0))?;
+    findings
+        .extend(versions.into_iter().filter_map(Result::err).map(DamageFinding::DamagedVersion));
+    findings.extend(compare_count(db, "memories", "n_memories", found)?);
+    findings.extend(compare_count(
+        db,
+        "memory_versions",
+        "n_versions",
+        db.select_number(&COUNT_VERSIONS, &[])?,
+    )?);
+    Ok(findings)
+}
+
+/// Reads every row without using an index, and returns the memories that `wanted` accepts.
+pub(crate) fn scan_memories(
+    db: &Db,
+    wanted: impl Fn(&Memory) -> bool,
+) -> Result<memories::CheckedRows<Memory>, Error> {
+    let rows = db.select(&SELECT_ALL_MEMORIES, &[], |row| read_memory(row, 0))?;
+    let rows = rows.into_iter().filter(|it| it.as_ref().is_ok_and(&wanted)).collect();
+    Ok(memories::CheckedRows::partition(rows, DamageFinding::DamagedMemory))
+}
+
+/// Decides whether an empty result is true or a sign of damage.
+///
+/// Row counts are compared each time. The full check runs once per connection, because files are
+/// damaged at rest and empty results are common. A large file gets it only if the counts differ or
+/// `cross_check` finds what the query did not: an empty result must not cost seconds.
+pub(crate) fn check_empty_result(
+    db: &Db,
+    cross_check: impl FnOnce(&Db) -> Result<bool, Error>,
+) -> Result<Vec<DamageFinding>, Error> {
+    let found = memories::count_memories(db)?;
+    let mut findings: Vec<DamageFinding> =
+        compare_count(db, "memories", "n_memories", found)?.into_iter().collect();
+    if db.known_sound.get() {
+        return Ok(findings);
+    }
+    // The cheap signs come first; the full check may take seconds.
+    if !findings.is_empty() || is_small_file(db)? || cross_check(db)? {
+        let wrong = check_integrity(db)?;
+        db.known_sound.set(wrong.is_empty());
+        findings.extend(wrong.into_iter().map(DamageFinding::DatabaseReport));
+    }
+    Ok(findings)
+}
+
+fn is_small_file(db: &Db) -> Result<bool, Error> {
+    let number = |sql: &str| db.query_pragma(sql).map(|it| it.parse::<u64>().unwrap_or(0));
+    Ok(number("PRAGMA page_count")? * number("PRAGMA page_size")? < MAX_QUICK_CHECK_BYTES)
+}
+
+/// Checks the full-text index against the rows. Needs a connection that may write.
+pub(crate) fn check_search_index(db: &Db) -> Option<DamageFinding> {
+    match db.execute(&CHECK_FTS, &[]) {
+        // A read-only connection cannot run the check; that says nothing about the index.
+        Ok(_) | Err(Error::ReadOnly { .. } | Error::PermissionDenied { .. }) => None,
+        Err(error) => Some(DamageFinding::SearchIndex(error.to_string())),
+    }
+}
+
+fn compare_count(
+    db: &Db,
+    table: &'static str,
+    key: &str,
+    found: i64,
+) -> Result<Option<DamageFinding>, Error> {
+    let saved = db.select_number(&SELECT_META, &[&key])?;
+    Ok((saved != found).then_some(DamageFinding::MissingRows { table, saved, found }))
+}
+
+/// Runs SQLite's own check and returns what it reports, other than `ok`.
+pub(crate) fn check_integrity(db: &Db) -> Result<Vec<String>, Error> {
+    // An index too damaged to be read is reported by the check itself.
+    let _ = db.select(&REFRESH_FTS, &[], |_| Ok(()));
+    let lines = db.select(&CHECK_INTEGRITY, &[], |row| row.get::<_, String>(0))?;
+    Ok(lines.into_iter().filter(|it| it != "ok").collect())
+}
+
+fn mark_seq(mark: &HighWaterMark) -> i64 {
+    i64::try_from(mark.seq).unwrap_or(i64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use expect_test::expect;
+
+    use super::*;
+
+    #[test]
+    fn findings_read_as_sentences() {
+        let id = MemoryId::new(Timestamp(1), [7; 10]);
+        let row = |id| DamagedRow { id, what: "its content does not match its hash" };
+        let findings = [
+            DamageFinding::LostChanges { from: 3, to: 5, known: vec![id, id] },
+            DamageFinding::LostChanges { from: 3, to: 3, known: vec![] },
+            DamageFinding::DamagedMemory(row(Some(id))),
+            DamageFinding::DamagedMemory(row(None)),
+            DamageFinding::DamagedVersion(row(None)),
+            DamageFinding::MissingRows { table: "memories", saved: 5, found: 4 },
+            DamageFinding::DatabaseReport("a page is missing".to_owned()),
+            DamageFinding::SearchIndex("malformed".to_owned()),
+            DamageFinding::MarkUnreadable,
+        ];
+        let lines: Vec<String> = findings.iter().map(|it| format!("{it}\n")).collect();
+        expect![[r"
+            3 saved changes are gone (3 to 5, of #07070707, #07070707)
+            1 saved changes are gone (3 to 3)
+            memory #07070707 is damaged and withheld: its content does not match its hash
+            a memory is damaged and withheld: its content does not match its hash
+            an older version of a memory is damaged: its content does not match its hash
+            `memories` has 4 rows, 5 were saved
+            the database reports: a page is missing
+            the search index disagrees with the memories: malformed
+            the mark that would show a loss cannot be read; the next write renews it
+        "]]
+        .assert_eq(&lines.concat());
+    }
+}

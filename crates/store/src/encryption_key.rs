@@ -1,0 +1,46 @@
+//! Encryption at rest: the key, and unlocking a connection with it.
+
+use crate::Error;
+use crate::query::Db;
+
+/// A key or passphrase. Its `Debug` form does not show it.
+#[derive(Clone, PartialEq, Eq)]
+pub struct EncryptionKey(String);
+
+impl EncryptionKey {
+    /// Refuses keys that the database cannot use. An empty key would mean no encryption at all.
+    pub fn new(secret: &str) -> Result<Self, Error> {
+        // Key files usually end with a line break.
+        let secret = secret.trim_end_matches(['\r', '\n']);
+        if secret.len() < 8 || secret.contains('\0') {
+            return Err(Error::InvalidInput {
+                what: "a key has at least 8 characters and no NUL".to_owned(),
+            });
+        }
+        Ok(Self(secret.to_owned()))
+    }
+
+    fn to_sql_literal(&self) -> String {
+        format!("'{}'", self.0.replace('\'', "''"))
+    }
+}
+
+impl std::fmt::Debug for EncryptionKey {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Key(…)")
+    }
+}
+
+/// True if this build can encrypt.
+pub const ENCRYPTION_AVAILABLE: bool = cfg!(feature = "encryption");
+
+/// Sets the key of a connection. Must come before the first read.
+pub(crate) fn unlock_connection(db: &Db, key: &EncryptionKey) -> Result<(), Error> {
+    if !ENCRYPTION_AVAILABLE {
+        return Err(Error::EncryptionUnavailable);
+    }
+    // The cipher must be set before the key.
+    db.query_pragma("PRAGMA cipher = 'aes256cbc'")?;
+    db.query_pragma(&format!("PRAGMA key = {}", key.to_sql_literal()))?;
+    Ok(())
+}

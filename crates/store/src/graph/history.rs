@@ -1,0 +1,139 @@
+//! The stored git history: commits, all names each file had, and per-file statistics derived from
+//! them.
+
+use rusqlite::ToSql;
+
+use crate::Error;
+use crate::query::{Db, Query};
+
+pub(super) const HISTORY_SCHEMA: &str = "
+    CREATE TABLE commits (n INTEGER PRIMARY KEY, at INTEGER NOT NULL, words BLOB NOT NULL, files BLOB NOT NULL) STRICT;
+    CREATE TABLE file_names (path TEXT PRIMARY KEY, file INTEGER NOT NULL, current INTEGER NOT NULL) STRICT, WITHOUT ROWID;
+    CREATE TABLE file_histories (
+        path TEXT PRIMARY KEY, commits INTEGER NOT NULL, last_commit_at INTEGER NOT NULL, churn REAL NOT NULL,
+        co_changed BLOB NOT NULL
+    ) STRICT;
+";
+
+const SELECT_COMMITS: Query =
+    Query::local("graph_commits", "SELECT at, words, files FROM commits ORDER BY n");
+const SELECT_FILE_NAMES: Query =
+    Query::local("graph_names", "SELECT path, file, current FROM file_names");
+const SELECT_FILE_HISTORIES: Query = Query::local(
+    "graph_histories",
+    "SELECT path, commits, last_commit_at, churn, co_changed FROM file_histories",
+);
+const SELECT_FILE_HISTORY: Query = Query::local(
+    "graph_history_of",
+    "SELECT path, commits, last_commit_at, churn, co_changed FROM file_histories WHERE path = ?1",
+);
+const ADD_COMMIT: Query =
+    Query::local("graph_add_commit", "INSERT INTO commits (at, words, files) VALUES (?1, ?2, ?3)");
+const ADD_NAME: Query = Query::local(
+    "graph_add_name",
+    "INSERT INTO file_names (path, file, current) VALUES (?1, ?2, ?3)",
+);
+const ADD_FILE_HISTORY: Query = Query::local(
+    "graph_add_history",
+    "INSERT INTO file_histories (path, commits, last_commit_at, churn, co_changed) VALUES (?1, ?2, ?3, ?4, ?5)",
+);
+const DELETE_COMMITS: Query = Query::local("graph_clear_commits", "DELETE FROM commits");
+const DELETE_FILE_NAMES: Query = Query::local("graph_clear_names", "DELETE FROM file_names");
+const DELETE_FILE_HISTORIES: Query =
+    Query::local("graph_clear_histories", "DELETE FROM file_histories");
+
+/// A commit, with the hashes of its words and the numbers of its files as bytes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommitRow {
+    pub at: i64,
+    pub words: Vec<u8>,
+    pub files: Vec<u8>,
+}
+
+/// A name that a file has or had, and the number of the file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FileNameRow {
+    pub path: String,
+    pub file: u32,
+    pub is_current: bool,
+}
+
+/// Statistics of one file from the git history. Files that changed in the same commits are bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FileHistoryRow {
+    pub path: String,
+    pub n_commits: u32,
+    pub last_commit_at: i64,
+    pub churn: f64,
+    pub co_changed: Vec<u8>,
+}
+
+/// The next part of a git history.
+#[derive(Clone, Debug, Default)]
+pub struct HistoryBatch {
+    /// Last commit that was stored when the batch was computed. If another process stored more
+    /// since, nothing is written.
+    pub previous_head: Option<String>,
+    /// The stored history is replaced, not continued.
+    pub replaces_all: bool,
+    pub commits: Vec<CommitRow>,
+    /// All names, also those stored before.
+    pub names: Vec<FileNameRow>,
+    pub ties: Vec<FileHistoryRow>,
+    /// Last commit of this batch.
+    pub head: String,
+}
+
+pub(super) fn read_file_history_row(row: &rusqlite::Row<'_>) -> rusqlite::Result<FileHistoryRow> {
+    Ok(FileHistoryRow {
+        path: row.get(0)?,
+        n_commits: row.get(1)?,
+        last_commit_at: row.get(2)?,
+        churn: row.get(3)?,
+        co_changed: row.get(4)?,
+    })
+}
+
+pub(super) fn put_history(db: &Db, batch: &HistoryBatch) -> Result<(), Error> {
+    let stored_head: Option<String> =
+        db.select_one(&super::SELECT_STATE, &[&"history"], |row| row.get(0))?;
+    if stored_head != batch.previous_head {
+        return Ok(());
+    }
+    if batch.replaces_all {
+        db.execute(&DELETE_COMMITS, &[])?;
+    }
+    for it in &batch.commits {
+        db.execute(&ADD_COMMIT, &[&it.at, &it.words, &it.files])?;
+    }
+    // Names and statistics are recomputed as a whole, only commits are appended.
+    db.execute(&DELETE_FILE_NAMES, &[])?;
+    for it in &batch.names {
+        db.execute(&ADD_NAME, &[&it.path, &it.file, &it.is_current])?;
+    }
+    db.execute(&DELETE_FILE_HISTORIES, &[])?;
+    for it in &batch.ties {
+        let values: [&dyn ToSql; 5] =
+            [&it.path, &it.n_commits, &it.last_commit_at, &it.churn, &it.co_changed];
+        db.execute(&ADD_FILE_HISTORY, &values)?;
+    }
+    db.execute(&super::PUT_STATE, &[&"history", &batch.head]).map(|_| ())
+}
+
+pub(super) fn read_history(db: &Db) -> Result<(Vec<CommitRow>, Vec<FileNameRow>), Error> {
+    let commits = db.select(&SELECT_COMMITS, &[], |row| {
+        Ok(CommitRow { at: row.get(0)?, words: row.get(1)?, files: row.get(2)? })
+    })?;
+    let names = db.select(&SELECT_FILE_NAMES, &[], |row| {
+        Ok(FileNameRow { path: row.get(0)?, file: row.get(1)?, is_current: row.get(2)? })
+    })?;
+    Ok((commits, names))
+}
+
+pub(super) fn read_file_histories(db: &Db) -> Result<Vec<FileHistoryRow>, Error> {
+    db.select(&SELECT_FILE_HISTORIES, &[], read_file_history_row)
+}
+
+pub(super) fn read_file_history(db: &Db, path: &str) -> Result<Option<FileHistoryRow>, Error> {
+    db.select_one(&SELECT_FILE_HISTORY, &[&path], read_file_history_row)
+}

@@ -1,0 +1,192 @@
+//! The reading handle of a project's code graph.
+
+use std::collections::HashMap;
+use std::fs;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::history::{self, CommitRow, FileHistoryRow, FileNameRow};
+use super::links::{self, FileNeighbors};
+use super::module_map::{self, ModuleMapRows};
+use super::{GraphBody, GraphFile, GraphSkippedFile, GraphStamp, SELECT_GENERATION, SELECT_STATE};
+use crate::Error;
+use crate::query::{Db, Query};
+use crate::worker_threads::ReaderPool;
+
+const SELECT_FILES: Query = Query::local(
+    "graph_files",
+    "SELECT id, path, size, modified, hash, outline, edges FROM files LEFT JOIN edges USING (id)",
+);
+const SELECT_BODIES: Query = Query::local(
+    "graph_bodies",
+    "SELECT id, body, keys, precise FROM bodies LEFT JOIN edges USING (id)",
+);
+const SELECT_STAMPS: Query =
+    Query::local("graph_stamps", "SELECT id, path, size, modified, hash FROM files");
+const SELECT_STAMP: Query = Query::local(
+    "graph_stamp_of",
+    "SELECT id, path, size, modified, hash FROM files WHERE path = ?1",
+);
+const SELECT_SKIPPED: Query = Query::local(
+    "graph_passed",
+    "SELECT path, size, modified, reason FROM skipped_files ORDER BY path",
+);
+
+/// Reads the code graph of one project. The first query creates a missing file and replaces an
+/// unusable one; nothing else is written through this handle.
+#[derive(Clone)]
+pub struct GraphReader {
+    path: PathBuf,
+    workers: Arc<ReaderPool>,
+}
+
+impl GraphReader {
+    pub(super) fn new(path: PathBuf, workers: ReaderPool) -> Self {
+        Self { path, workers: Arc::new(workers) }
+    }
+
+    pub fn exists(&self) -> bool {
+        self.path.exists()
+    }
+
+    /// Bytes on disk, including the log.
+    pub fn size(&self) -> u64 {
+        let log = self.path.with_extension("db-wal");
+        [&self.path, &log].iter().filter_map(|it| fs::metadata(it).ok()).map(|it| it.len()).sum()
+    }
+
+    pub async fn files(&self) -> Result<Vec<GraphFile>, Error> {
+        self.run(|db| {
+            db.read_snapshot(|db| {
+                db.select(&SELECT_FILES, &[], |row| {
+                    Ok(GraphFile {
+                        stamp: read_stamp(row)?,
+                        outline: row.get(5)?,
+                        edges: row.get(6)?,
+                    })
+                })
+            })
+        })
+        .await
+    }
+
+    pub async fn bodies(&self) -> Result<Vec<GraphBody>, Error> {
+        self.run(|db| {
+            db.select(&SELECT_BODIES, &[], |row| {
+                Ok(GraphBody {
+                    id: row.get(0)?,
+                    body: row.get(1)?,
+                    keys: row.get(2)?,
+                    precise: row.get(3)?,
+                })
+            })
+        })
+        .await
+    }
+
+    pub async fn stamps(&self) -> Result<Vec<GraphStamp>, Error> {
+        self.run(|db| db.select(&SELECT_STAMPS, &[], read_stamp)).await
+    }
+
+    /// Stamps of some files, in their order. Files that were not indexed are left out.
+    pub async fn stamps_of(&self, paths: Vec<String>) -> Result<Vec<GraphStamp>, Error> {
+        self.run(move |db| {
+            let found = paths.iter().map(|it| db.select_one(&SELECT_STAMP, &[it], read_stamp));
+            found.filter_map(Result::transpose).collect()
+        })
+        .await
+    }
+
+    pub async fn skipped_files(&self) -> Result<Vec<GraphSkippedFile>, Error> {
+        self.run(|db| {
+            db.select(&SELECT_SKIPPED, &[], |row| {
+                Ok(GraphSkippedFile {
+                    path: row.get(0)?,
+                    size: read_unsigned(row, 1)?,
+                    modified: read_unsigned(row, 2)?,
+                    reason: row.get(3)?,
+                })
+            })
+        })
+        .await
+    }
+
+    pub async fn get_state(&self, key: &'static str) -> Result<Option<String>, Error> {
+        self.run(move |db| db.select_one(&SELECT_STATE, &[&key], |row| row.get(0))).await
+    }
+
+    /// Counts the changes of the graph, by any process; 0 before the first.
+    pub async fn generation(&self) -> Result<i64, Error> {
+        self.run(|db| db.select_number(&SELECT_GENERATION, &[])).await
+    }
+
+    /// Neighbours of each of some files, in their order.
+    pub async fn neighbors(&self, paths: Vec<String>) -> Result<Vec<FileNeighbors>, Error> {
+        self.run(move |db| {
+            db.read_snapshot(|db| paths.iter().map(|it| links::find_neighbors(db, it)).collect())
+        })
+        .await
+    }
+
+    /// Recent churn of each of some files. Files unknown to the history are left out.
+    pub async fn churn_of(&self, paths: Vec<String>) -> Result<HashMap<String, f32>, Error> {
+        self.run(move |db| links::read_churn(db, paths)).await
+    }
+
+    /// Files that some words name, by whole path or by file name.
+    pub async fn files_named(&self, words: Vec<String>) -> Result<Vec<String>, Error> {
+        self.run(move |db| links::find_files_named(db, &words)).await
+    }
+
+    /// Commits in their order, and all file names.
+    pub async fn history(&self) -> Result<(Vec<CommitRow>, Vec<FileNameRow>), Error> {
+        self.run(|db| db.read_snapshot(history::read_history)).await
+    }
+
+    /// Statistics of every file in the git history.
+    pub async fn file_histories(&self) -> Result<Vec<FileHistoryRow>, Error> {
+        self.run(history::read_file_histories).await
+    }
+
+    pub async fn file_history_of(&self, path: String) -> Result<Option<FileHistoryRow>, Error> {
+        self.run(move |db| history::read_file_history(db, &path)).await
+    }
+
+    pub async fn module_map(&self) -> Result<ModuleMapRows, Error> {
+        self.run(|db| db.read_snapshot(module_map::read_module_map)).await
+    }
+
+    /// The module map without the files of its modules.
+    pub async fn module_map_outline(&self) -> Result<ModuleMapRows, Error> {
+        self.run(|db| db.read_snapshot(module_map::read_outline)).await
+    }
+
+    /// References between files: from, to, summed weight of the edges between them.
+    pub async fn file_links(&self) -> Result<Vec<(u32, u32, u32)>, Error> {
+        self.run(module_map::read_file_links).await
+    }
+
+    /// Queues `job` for one of the threads. Their connections may write, because the writer uses
+    /// the same threads.
+    pub(super) async fn run<T: Send + 'static>(
+        &self,
+        job: impl FnOnce(&Db) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        self.workers.run(job).await
+    }
+}
+
+fn read_stamp(row: &rusqlite::Row<'_>) -> rusqlite::Result<GraphStamp> {
+    Ok(GraphStamp {
+        id: row.get(0)?,
+        path: row.get(1)?,
+        size: read_unsigned(row, 2)?,
+        modified: read_unsigned(row, 3)?,
+        hash: row.get(4)?,
+    })
+}
+
+/// Sizes and times fit in 63 bits; a negative number was not written by this program.
+fn read_unsigned(row: &rusqlite::Row<'_>, at: usize) -> rusqlite::Result<u64> {
+    row.get::<_, i64>(at).map(|it| u64::try_from(it).unwrap_or_default())
+}

@@ -1,0 +1,177 @@
+//! The high-water mark: the last sequence number of a database, stored outside of it.
+//!
+//! A damaged log can make the database open cleanly with its newest changes missing. The mark is
+//! written after every commit, so a database behind its mark has lost changes. The mark also lists
+//! the latest changes, which tells what was lost.
+
+use std::fs;
+use std::io::{Read, Seek, SeekFrom, Write};
+use std::path::Path;
+
+use model::MemoryId;
+
+use crate::{Error, os};
+
+/// Recent changes that the mark lists.
+const MAX_RECENT_CHANGES: usize = 64;
+const MAGIC: &[u8; 8] = b"WLMARK1\n";
+const ENTRY_BYTES: usize = 24;
+/// Magic, sequence, count, checksum.
+const HEADER_BYTES: usize = 8 + 8 + 8 + 16;
+
+/// Content of the mark file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct HighWaterMark {
+    pub(crate) seq: u64,
+    /// The latest changes, oldest first.
+    pub(crate) recent: Vec<(u64, MemoryId)>,
+}
+
+/// Result of reading the mark file.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum MarkState {
+    Absent,
+    Unreadable,
+    Valid(HighWaterMark),
+}
+
+impl HighWaterMark {
+    pub(crate) fn advance(&mut self, seq: u64, changed: &[(u64, MemoryId)]) {
+        self.seq = self.seq.max(seq);
+        self.recent.extend_from_slice(changed);
+        let surplus = self.recent.len().saturating_sub(MAX_RECENT_CHANGES);
+        self.recent.drain(..surplus);
+    }
+
+    /// Removes the changes of memories that were erased, and returns whether there were any.
+    pub(crate) fn remove_changes(&mut self, is_erased: impl Fn(MemoryId) -> bool) -> bool {
+        let before = self.recent.len();
+        self.recent.retain(|it| !is_erased(it.1));
+        self.recent.len() < before
+    }
+
+    /// Memories changed between two sequence numbers, as far as the mark still lists them.
+    pub(crate) fn changed_between(&self, from: i64, to: i64) -> Vec<MemoryId> {
+        let is_between = |seq: u64| i64::try_from(seq).is_ok_and(|it| from <= it && it <= to);
+        self.recent.iter().filter(|it| is_between(it.0)).map(|it| it.1).collect()
+    }
+
+    /// Writes the whole mark with one call at the start of the file. It is not synced: it only has
+    /// to survive this process, and a mark that lags behind reports no loss.
+    pub(crate) fn write(&self, path: &Path) -> Result<(), Error> {
+        let failed = |it: std::io::Error| Error::from_io(path, &it);
+        os::private_file(path).map_err(failed)?;
+        let mut file = fs::OpenOptions::new().write(true).open(path).map_err(failed)?;
+        file.seek(SeekFrom::Start(0)).map_err(failed)?;
+        let bytes = self.encode();
+        // Bytes after the mark would make it unreadable for good.
+        file.write_all(&bytes).and_then(|()| file.set_len(bytes.len() as u64)).map_err(failed)
+    }
+
+    /// Reads the mark without a lock. A mark caught half written reads differently the second time;
+    /// a damaged one does not.
+    pub(crate) fn read(path: &Path) -> Result<MarkState, Error> {
+        let mut bytes = read_bytes(path)?;
+        loop {
+            if bytes.is_empty() {
+                return Ok(MarkState::Absent);
+            }
+            if let Some(mark) = Self::decode(&bytes) {
+                return Ok(MarkState::Valid(mark));
+            }
+            // A writer may be in the middle of it; its next state differs.
+            let again = read_bytes(path)?;
+            if again == bytes {
+                return Ok(MarkState::Unreadable);
+            }
+            bytes = again;
+        }
+    }
+
+    fn encode(&self) -> Vec<u8> {
+        let mut body = Vec::with_capacity(HEADER_BYTES + MAX_RECENT_CHANGES * ENTRY_BYTES);
+        body.extend_from_slice(&self.seq.to_le_bytes());
+        body.extend_from_slice(&(self.recent.len() as u64).to_le_bytes());
+        for (seq, id) in &self.recent {
+            body.extend_from_slice(&seq.to_le_bytes());
+            body.extend_from_slice(id.0.as_bytes());
+        }
+        // Fixed length: a shorter mark is a damaged one.
+        body.resize(16 + MAX_RECENT_CHANGES * ENTRY_BYTES, 0);
+        let mut bytes = MAGIC.to_vec();
+        // Half a BLAKE3 hash is enough against accidents; nothing here defends against forgery.
+        bytes.extend_from_slice(&blake3::hash(&body).as_bytes()[..16]);
+        bytes.extend_from_slice(&body);
+        bytes
+    }
+
+    fn decode(bytes: &[u8]) -> Option<Self> {
+        let (magic, rest) = bytes.split_at_checked(8)?;
+        let (sum, body) = rest.split_at_checked(16)?;
+        if magic != MAGIC
+            || body.len() != 16 + MAX_RECENT_CHANGES * ENTRY_BYTES
+            || blake3::hash(body).as_bytes()[..16] != *sum
+        {
+            return None;
+        }
+        let number = |at: usize| Some(u64::from_le_bytes(body.get(at..at + 8)?.try_into().ok()?));
+        // The checksum has passed, so this only guards against a mark of another version.
+        let count = usize::try_from(number(8)?).ok().filter(|it| *it <= MAX_RECENT_CHANGES)?;
+        let mut recent = Vec::with_capacity(count);
+        for i in 0..count {
+            let at = 16 + i * ENTRY_BYTES;
+            recent.push((number(at)?, MemoryId::from_bytes(body.get(at + 8..at + ENTRY_BYTES)?)?));
+        }
+        Some(Self { seq: number(0)?, recent })
+    }
+}
+
+/// Reads the file; a missing file reads as empty.
+fn read_bytes(path: &Path) -> Result<Vec<u8>, Error> {
+    let mut bytes = Vec::new();
+    let read = fs::File::open(path).and_then(|it| it.take(1 << 16).read_to_end(&mut bytes));
+    match read {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+            Err(Error::from_io(path, &error))
+        }
+        _ => Ok(bytes),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use model::Timestamp;
+
+    fn id(n: u8) -> MemoryId {
+        MemoryId::new(Timestamp(1), [n; 10])
+    }
+
+    #[test]
+    fn a_mark_reads_back_and_keeps_the_latest() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("m.mark");
+        assert_eq!(HighWaterMark::read(&path).unwrap(), MarkState::Absent);
+        let mut mark = HighWaterMark::default();
+        for n in 1..=70_u8 {
+            mark.advance(u64::from(n), &[(u64::from(n), id(n))]);
+        }
+        mark.write(&path).unwrap();
+        assert_eq!(HighWaterMark::read(&path).unwrap(), MarkState::Valid(mark.clone()));
+        assert_eq!(mark.changed_between(69, 90), vec![id(69), id(70)]);
+        assert_eq!(mark.recent.len(), MAX_RECENT_CHANGES);
+    }
+
+    #[test]
+    fn any_flipped_bit_makes_it_unreadable() {
+        let mut mark = HighWaterMark::default();
+        mark.advance(9, &[(9, id(1))]);
+        let bytes = mark.encode();
+        for at in 0..bytes.len() {
+            let mut flipped = bytes.clone();
+            flipped[at] ^= 1;
+            assert_eq!(HighWaterMark::decode(&flipped), None, "byte {at}");
+        }
+        assert_eq!(HighWaterMark::decode(&bytes[..40]), None);
+    }
+}

@@ -1,0 +1,193 @@
+//! Changes for the in-memory index of a process: one outline per memory, and the codes of its
+//! vectors.
+//!
+//! Outlines are read from an SQL index alone: all of them once, afterwards only those that changed.
+//! They decide which memories are candidates; the memories themselves are read and checked one by
+//! one.
+
+use std::collections::{BTreeSet, HashMap};
+
+use model::{MemoryId, MemoryScope, MemorySource, MemoryStatus, MemoryType, SessionId, Visibility};
+use rusqlite::Row;
+use rusqlite::types::ValueRef;
+
+use crate::Error;
+use crate::change_clock::SELECT_META;
+use crate::os::FileIdentity;
+use crate::query::{Db, Query};
+use crate::vectors::{self, VectorCode};
+
+/// Columns of a memory that filtering and ranking need.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct MemoryOutline {
+    /// Row number in this file, in the order of writing.
+    pub number: i64,
+    pub id: MemoryId,
+    pub status: MemoryStatus,
+    pub kind: MemoryType,
+    pub source: MemorySource,
+    pub scope: MemoryScope,
+    pub visibility: Visibility,
+    pub pinned: bool,
+    pub branch: Option<String>,
+    pub session: Option<SessionId>,
+    /// Words of its search text; 0 once it is forgotten.
+    pub n_words: u32,
+}
+
+/// Position up to which an index has been read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct IndexPosition {
+    file: Option<FileIdentity>,
+    seq: i64,
+    vector: i64,
+}
+
+/// Changes since a position, or the full index if the changes are not known.
+#[derive(Clone, Debug)]
+pub struct IndexDelta {
+    pub position: IndexPosition,
+    /// The delta replaces everything the index held before.
+    pub is_full: bool,
+    pub outlines: Vec<MemoryOutline>,
+    /// All codes of every memory that is in `outlines` or has new codes.
+    pub codes: Vec<VectorCode>,
+}
+
+#[cfg(feature = "replay")]
+pub(crate) const STATEMENTS: &[&Query] = &[
+    &SELECT_ALL_OUTLINES,
+    &SELECT_OUTLINE,
+    &SELECT_TEXT_LENGTHS,
+    &SELECT_TEXT_LENGTH,
+    &SELECT_CHANGED_SINCE,
+    &COUNT_ERASED_SINCE,
+];
+
+macro_rules! outline {
+    () => {
+        "SELECT n, id, type, source, scope, visibility, pinned, branch, session, \
+         CASE WHEN deleted_at IS NOT NULL THEN 0 WHEN deprecated_at IS NOT NULL THEN 1 WHEN tainted = 1 THEN 2 \
+         WHEN stale_at IS NOT NULL THEN 3 WHEN needs_review = 1 THEN 4 ELSE 5 END AS status FROM memories"
+    };
+}
+
+// The index covers all columns, so the wide rows of the table are not read.
+const SELECT_ALL_OUTLINES: Query =
+    Query::shared("all_outlines", concat!(outline!(), " INDEXED BY memories_outline ORDER BY id"));
+const SELECT_OUTLINE: Query = Query::shared("outline", concat!(outline!(), " WHERE id = ?1"));
+// FTS5 stores the number of tokens per column.
+const SELECT_TEXT_LENGTHS: Query =
+    Query::shared("text_lengths", "SELECT id, sz FROM memories_fts_docsize");
+const SELECT_TEXT_LENGTH: Query =
+    Query::shared("text_length", "SELECT sz FROM memories_fts_docsize WHERE id = ?1");
+// There is no condition on `id`: SQLite would choose its index and read it from end to end.
+const SELECT_CHANGED_SINCE: Query =
+    Query::shared("changed_since", "SELECT id FROM changes WHERE seq > ?1 ORDER BY seq");
+const COUNT_ERASED_SINCE: Query = Query::shared(
+    "erased_since",
+    "SELECT count(*) FROM audit WHERE batch > ?1 AND action = 'erase'",
+);
+
+/// Most changes that are read one by one; beyond them, reading the full index is cheaper.
+const MAX_INCREMENTAL_CHANGES: usize = 2_000;
+
+/// Reads the changes since a position; `None` if there are none.
+pub(crate) fn read_index_delta(
+    db: &Db,
+    model: &str,
+    since: Option<&IndexPosition>,
+) -> Result<Option<IndexDelta>, Error> {
+    let seq = db.select_number(&SELECT_META, &[&"seq"])?;
+    let vector = vectors::last_vector_number(db, model)?;
+    let position = IndexPosition { file: db.file(), seq, vector };
+    // After a restore the file is another one, and its sequence may be lower: old positions say
+    // nothing.
+    let Some(since) = since.filter(|it| it.file == position.file && it.seq <= seq) else {
+        return read_full_index(db, model, position).map(Some);
+    };
+    if *since == position {
+        return Ok(None);
+    }
+    let changed =
+        db.select(&SELECT_CHANGED_SINCE, &[&since.seq], |row| row.get::<_, Option<Vec<u8>>>(0))?;
+    let changed: BTreeSet<Vec<u8>> = changed.into_iter().flatten().collect();
+    // Erasing removes ids from the changes, and vectors can be deleted without a change: neither
+    // shows in an incremental delta.
+    let erased = db.select_number(&COUNT_ERASED_SINCE, &[&since.seq])? > 0;
+    if erased || changed.len() > MAX_INCREMENTAL_CHANGES || vector < since.vector {
+        return read_full_index(db, model, position).map(Some);
+    }
+    let (mut outlines, mut codes) = (Vec::new(), Vec::new());
+    for id in changed.iter().filter_map(|it| MemoryId::from_bytes(it)) {
+        let found = db.select_one(&SELECT_OUTLINE, &[&id.0.as_bytes().as_slice()], read_outline)?;
+        if let Some(mut outline) = found.flatten() {
+            outline.n_words = db
+                .select_one(&SELECT_TEXT_LENGTH, &[&outline.number], |row| {
+                    Ok(decode_word_count(row.get_ref(0)?))
+                })?
+                .unwrap_or(0);
+            outlines.push(outline);
+        }
+        codes.extend(vectors::codes_of(db, id, model)?);
+    }
+    // New vectors of unchanged memories; those of changed ones were read above.
+    let mut added = vectors::codes_after(db, model, since.vector)?;
+    added.retain(|it| !outlines.iter().any(|known| known.id == it.owner));
+    codes.append(&mut added);
+    Ok(Some(IndexDelta { position, is_full: false, outlines, codes }))
+}
+
+fn read_full_index(db: &Db, model: &str, position: IndexPosition) -> Result<IndexDelta, Error> {
+    let mut outlines: Vec<MemoryOutline> =
+        db.select(&SELECT_ALL_OUTLINES, &[], read_outline)?.into_iter().flatten().collect();
+    let lengths = db.select(&SELECT_TEXT_LENGTHS, &[], |row| {
+        Ok((row.get(0)?, decode_word_count(row.get_ref(1)?)))
+    })?;
+    let lengths: HashMap<i64, u32> = lengths.into_iter().collect();
+    for outline in &mut outlines {
+        outline.n_words = lengths.get(&outline.number).copied().unwrap_or(0);
+    }
+    let codes = vectors::codes_after(db, model, 0)?;
+    Ok(IndexDelta { position, is_full: true, outlines, codes })
+}
+
+/// Decodes the token counts of all columns (SQLite varints: seven bits per byte, highest first) and
+/// adds them up.
+fn decode_word_count(sizes: ValueRef<'_>) -> u32 {
+    let (mut total, mut column) = (0_u32, 0_u32);
+    for byte in sizes.as_blob().unwrap_or_default() {
+        column = column.wrapping_shl(7) | u32::from(byte & 0x7f);
+        if byte & 0x80 == 0 {
+            total = total.saturating_add(column);
+            column = 0;
+        }
+    }
+    total
+}
+
+/// Reads an outline. A malformed row is left out: its memory is damaged, which is reported when the
+/// memory itself is read.
+fn read_outline(row: &Row<'_>) -> rusqlite::Result<Option<MemoryOutline>> {
+    let text = |at: &str| row.get::<_, String>(at);
+    let (kind, source, scope) = (text("type")?, text("source")?, text("scope")?);
+    let visibility = text("visibility")?;
+    let (id, session): (Vec<u8>, Option<Vec<u8>>) = (row.get("id")?, row.get("session")?);
+    let (n, pinned, branch) = (row.get("n")?, row.get("pinned")?, row.get("branch")?);
+    let status = MemoryStatus::ALL.get(row.get::<_, usize>("status")?).copied();
+    Ok((|| {
+        Some(MemoryOutline {
+            number: n,
+            id: MemoryId::from_bytes(&id)?,
+            status: status?,
+            kind: MemoryType::from_slug(&kind).ok()?,
+            source: MemorySource::from_slug(&source)?,
+            scope: MemoryScope::from_slug(&scope)?,
+            visibility: Visibility::from_slug(&visibility)?,
+            pinned,
+            branch,
+            session: session.as_deref().and_then(SessionId::from_bytes),
+            n_words: 0,
+        })
+    })())
+}

@@ -1,0 +1,486 @@
+//! Sessions and the patterns seen in them: the index across sessions.
+//!
+//! A lesson is everything one session adds beside memories. It is written in the same transaction
+//! as the memories made of it, and replaces an earlier lesson of the same session. Evidence is
+//! opaque JSON here.
+
+mod statements;
+
+use model::{
+    DropReason, MemoryId, ProjectPath, SessionId, SessionOutcome, SessionType, SignalKind,
+    Timestamp, ValidationBasis,
+};
+use rusqlite::{Row, ToSql};
+
+use crate::Error;
+use crate::query::{Db, Query};
+use crate::store_reader::StoreReader;
+use crate::text_erasure::TextColumn;
+
+#[cfg(feature = "replay")]
+pub(crate) use statements::STATEMENTS;
+use statements::{
+    COUNT_EDITING_SESSIONS, COUNT_EDITORS, COUNT_EDITORS_IN_FOLDER, COUNT_JUDGED,
+    COUNT_TOUCHING_SESSIONS, DELETE_EVIDENCE, DELETE_FAILED_CALLS, DELETE_FILES, DELETE_SIGHTINGS,
+    HAS_FAILED_CALLS, HAS_LEARNING_TABLES, INSERT_FAILED_CALL, INSERT_FILE, INSERT_SIGHTING,
+    LINK_SIGHTINGS, MAX_CO_ACCESS_SESSIONS, MOVE_SIGHTINGS, PASS_MILESTONE, PUT_SESSION,
+    SELECT_CO_ACCESSED_FILES, SELECT_COUPLED_FILES, SELECT_EDITED_BY_CHILDREN, SELECT_FAILED_CALLS,
+    SELECT_FILES_BY_TASK, SELECT_MILESTONES, SELECT_SESSION, SELECT_SESSION_FILES, SELECT_SESSIONS,
+    SELECT_SIGHTINGS_FOR_MEMORY, SELECT_SIGHTINGS_IN_SESSION, SELECT_SIGHTINGS_OF_PATTERN,
+    SELECT_TOUCHED_FILES,
+};
+use statements::{
+    FAILED_CALL_COLUMNS, FAILED_CALL_COLUMNS_5, HAS_FAILED_CALLS_5, LEARNING_COLUMNS,
+};
+
+/// A session, as stored.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionRow {
+    pub id: SessionId,
+    pub parent: Option<SessionId>,
+    pub agent: String,
+    pub kind: SessionType,
+    pub outcome: SessionOutcome,
+    pub validation_basis: Option<ValidationBasis>,
+    pub task: String,
+    pub started: Timestamp,
+    pub ended: Timestamp,
+    pub steps: u32,
+    pub tokens: u64,
+    pub retries: u32,
+    pub external: Option<String>,
+    /// Fingerprint of the session's events. It changes when the session continues.
+    pub fingerprint: String,
+    /// Steps the host planned at the start.
+    pub planned_steps: Option<u32>,
+}
+
+/// Accesses of one session to one file.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TouchedFileRow {
+    pub path: ProjectPath,
+    pub reads: u32,
+    pub edits: u32,
+    pub first_step: u32,
+}
+
+/// A pattern seen in a session, and what became of it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SightingRow {
+    pub session: SessionId,
+    pub signal: SignalKind,
+    pub key: String,
+    pub times: u32,
+    pub tainted: bool,
+    pub evidence: String,
+    /// Memory that this sighting is evidence for.
+    pub memory: Option<MemoryId>,
+    pub dropped: Option<(DropReason, String)>,
+}
+
+/// A failed tool call: the command, and the beginning of its output.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FailedCallRow {
+    pub at: Timestamp,
+    pub call: String,
+    pub output_start: String,
+}
+
+/// An event that is recorded once, such as a module reaching a number of sessions, or a weekly
+/// review.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Milestone {
+    pub name: String,
+    pub count: i64,
+}
+
+/// Everything one session adds beside memories.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SessionLesson {
+    pub session: SessionRow,
+    pub files: Vec<TouchedFileRow>,
+    pub sightings: Vec<SightingRow>,
+    pub failed_calls: Vec<FailedCallRow>,
+}
+
+/// Returns whether the file has the learning tables. Older copies and the user's database do not.
+pub(crate) fn has_learning_tables(db: &Db) -> Result<bool, Error> {
+    Ok(db.select_number(&HAS_LEARNING_TABLES, &[])? > 0)
+}
+
+/// Columns with free text, each as the statement that reads it and the one that writes it. Copies of
+/// older schemas have fewer tables, or other names for them.
+pub(crate) fn text_columns(db: &Db) -> Result<Vec<TextColumn>, Error> {
+    let has = |query: &Query| db.select_number(query, &[]).map(|it| it > 0);
+    let mut columns = Vec::new();
+    if has_learning_tables(db)? {
+        columns.extend(LEARNING_COLUMNS);
+    }
+    if has(&HAS_FAILED_CALLS)? {
+        columns.extend(FAILED_CALL_COLUMNS);
+    } else if has(&HAS_FAILED_CALLS_5)? {
+        columns.extend(FAILED_CALL_COLUMNS_5);
+    }
+    Ok(columns)
+}
+
+/// Records a milestone. Recording it again changes nothing.
+pub(crate) fn pass_milestone(db: &Db, milestone: &Milestone, now: Timestamp) -> Result<(), Error> {
+    db.execute(&PASS_MILESTONE, &[&milestone.name, &milestone.count, &now.0]).map(|_| ())
+}
+
+/// Moves the evidence of one memory to another.
+pub(crate) fn move_evidence(db: &Db, from: MemoryId, to: MemoryId) -> Result<(), Error> {
+    let (from, to) = (from.0.as_bytes().as_slice(), to.0.as_bytes().as_slice());
+    db.execute(&MOVE_SIGHTINGS, &[&from, &to]).map(|_| ())
+}
+
+/// Deletes the evidence of an erased memory.
+pub(crate) fn delete_evidence(db: &Db, memory: &[u8]) -> Result<(), Error> {
+    db.execute(&DELETE_EVIDENCE, &[&memory]).map(|_| ())
+}
+
+/// Writes a lesson, replacing an earlier one of the same session.
+pub(crate) fn put_lesson(db: &Db, lesson: &SessionLesson) -> Result<(), Error> {
+    let session = &lesson.session;
+    let id = session.id.0.as_bytes().as_slice();
+    let parent = session.parent.map(|it| it.0.as_bytes().to_vec());
+    let tokens = i64::try_from(session.tokens).unwrap_or(i64::MAX);
+    let params: [&dyn ToSql; 15] = [
+        &id,
+        &parent,
+        &session.agent,
+        &session.kind.slug(),
+        &session.outcome.slug(),
+        &session.validation_basis.map(ValidationBasis::slug),
+        &session.task,
+        &session.started.0,
+        &session.ended.0,
+        &session.steps,
+        &tokens,
+        &session.retries,
+        &session.external,
+        &session.fingerprint,
+        &session.planned_steps,
+    ];
+    db.execute(&PUT_SESSION, &params)?;
+    // A session that is learned again replaces its own rows.
+    db.execute(&DELETE_FILES, &[&id])?;
+    for file in &lesson.files {
+        let params: [&dyn ToSql; 5] =
+            [&id, &file.path.as_str(), &file.reads, &file.edits, &file.first_step];
+        db.execute(&INSERT_FILE, &params)?;
+    }
+    db.execute(&DELETE_SIGHTINGS, &[&id])?;
+    for sighting in &lesson.sightings {
+        put_sighting(db, sighting)?;
+    }
+    db.execute(&DELETE_FAILED_CALLS, &[&id])?;
+    for failed in &lesson.failed_calls {
+        db.execute(&INSERT_FAILED_CALL, &[&id, &failed.at.0, &failed.call, &failed.output_start])?;
+    }
+    Ok(())
+}
+
+fn put_sighting(db: &Db, sighting: &SightingRow) -> Result<(), Error> {
+    let memory = sighting.memory.map(|it| it.0.as_bytes().to_vec());
+    let (why, detail) = match &sighting.dropped {
+        Some((why, detail)) => (Some(why.slug()), Some(detail.as_str())),
+        None => (None, None),
+    };
+    let params: [&dyn ToSql; 9] = [
+        &sighting.session.0.as_bytes().as_slice(),
+        &sighting.signal.slug(),
+        &sighting.key,
+        &sighting.times,
+        &sighting.tainted,
+        &sighting.evidence,
+        &memory,
+        &why,
+        &detail,
+    ];
+    db.execute(&INSERT_SIGHTING, &params)?;
+    if let Some(memory) = memory {
+        // Earlier sightings of the pattern had no memory yet.
+        db.execute(&LINK_SIGHTINGS, &[&sighting.signal.slug(), &sighting.key, &memory])?;
+    }
+    Ok(())
+}
+
+/// Files that sessions touched together with a given file.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct CoAccessedFiles {
+    pub n_sessions: u32,
+    /// Other files, with the number of those sessions that touched them within a few steps.
+    pub others: Vec<(String, u32)>,
+}
+
+/// Queries about sessions and the patterns seen in them.
+#[derive(Clone, Copy)]
+pub struct LearningQueries<'a> {
+    reader: &'a StoreReader,
+}
+
+impl<'a> LearningQueries<'a> {
+    pub(crate) fn new(reader: &'a StoreReader) -> Self {
+        Self { reader }
+    }
+
+    /// Reads one session.
+    pub async fn get_session(self, id: SessionId) -> Result<Option<SessionRow>, Error> {
+        self.reader
+            .read(move |db| {
+                db.select_one(&SELECT_SESSION, &[&id.0.as_bytes().as_slice()], read_session)
+            })
+            .await
+    }
+
+    /// Lists all sessions, in the order they ended.
+    pub async fn list_sessions(self) -> Result<Vec<SessionRow>, Error> {
+        self.reader.read(|db| db.select(&SELECT_SESSIONS, &[], read_session)).await
+    }
+
+    /// Sightings of these patterns in all sessions.
+    pub async fn sightings_of_patterns(
+        self,
+        patterns: Vec<(SignalKind, String)>,
+    ) -> Result<Vec<SightingRow>, Error> {
+        self.reader
+            .read(move |db| {
+                let mut acc = Vec::new();
+                for (signal, key) in &patterns {
+                    acc.extend(db.select(
+                        &SELECT_SIGHTINGS_OF_PATTERN,
+                        &[&signal.slug(), key],
+                        read_sighting,
+                    )?);
+                }
+                Ok(acc)
+            })
+            .await
+    }
+
+    /// Sightings in one session.
+    pub async fn sightings_in_session(self, session: SessionId) -> Result<Vec<SightingRow>, Error> {
+        self.reader
+            .read(move |db| {
+                db.select(
+                    &SELECT_SIGHTINGS_IN_SESSION,
+                    &[&session.0.as_bytes().as_slice()],
+                    read_sighting,
+                )
+            })
+            .await
+    }
+
+    /// Sightings that are evidence for a memory.
+    pub async fn sightings_for_memory(self, memory: MemoryId) -> Result<Vec<SightingRow>, Error> {
+        self.reader
+            .read(move |db| {
+                db.select(
+                    &SELECT_SIGHTINGS_FOR_MEMORY,
+                    &[&memory.0.as_bytes().as_slice()],
+                    read_sighting,
+                )
+            })
+            .await
+    }
+
+    /// Counts the sessions that edited each of these files, and those that edited any file.
+    pub async fn count_editing_sessions(
+        self,
+        paths: Vec<ProjectPath>,
+    ) -> Result<(Vec<u32>, u32), Error> {
+        self.reader
+            .read(move |db| {
+                let count = |it: &ProjectPath| {
+                    db.select_number(&COUNT_EDITORS, &[&it.as_str()])
+                        .map(|it| u32::try_from(it).unwrap_or(0))
+                };
+                let each = paths.iter().map(count).collect::<Result<Vec<u32>, Error>>()?;
+                let all =
+                    u32::try_from(db.select_number(&COUNT_EDITING_SESSIONS, &[])?).unwrap_or(0);
+                Ok((each, all))
+            })
+            .await
+    }
+
+    /// Counts the sessions that edited a file directly in each of these folders.
+    pub async fn count_editing_sessions_in(self, folders: Vec<String>) -> Result<Vec<u32>, Error> {
+        self.reader
+            .read(move |db| {
+                let count = |it: &String| db.select_number(&COUNT_EDITORS_IN_FOLDER, &[it]);
+                let counts = folders.iter().map(count).collect::<Result<Vec<i64>, Error>>()?;
+                Ok(counts.into_iter().map(|it| u32::try_from(it).unwrap_or(0)).collect())
+            })
+            .await
+    }
+
+    /// Pairs of files that a memory was made of, by the key of the pair.
+    pub async fn coupled_files(self) -> Result<Vec<(String, MemoryId)>, Error> {
+        let read = |row: &Row<'_>| Ok((row.get::<_, String>(0)?, row.get::<_, Vec<u8>>(1)?));
+        let rows = self.reader.read(move |db| db.select(&SELECT_COUPLED_FILES, &[], read)).await?;
+        Ok(rows.into_iter().filter_map(|it| Some((it.0, MemoryId::from_bytes(&it.1)?))).collect())
+    }
+
+    /// Task of every session with the files it touched, in the order of both.
+    pub async fn files_by_task(self) -> Result<Vec<(String, Vec<String>)>, Error> {
+        let rows = self.reader.read(move |db| {
+            db.select(&SELECT_FILES_BY_TASK, &[], |row| {
+                Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?))
+            })
+        });
+        let (mut acc, mut last): (Vec<(String, Vec<String>)>, Option<i64>) = (Vec::new(), None);
+        for (n, task, path) in rows.await? {
+            // Rows of one session follow each other.
+            if last != Some(n) {
+                acc.push((task, Vec::new()));
+                last = Some(n);
+            }
+            acc.last_mut().expect("a session was just begun").1.push(path);
+        }
+        Ok(acc)
+    }
+
+    /// Failed calls in a time span, oldest first.
+    pub async fn failed_calls(
+        self,
+        from: Timestamp,
+        until: Timestamp,
+    ) -> Result<Vec<FailedCallRow>, Error> {
+        let read = |row: &Row<'_>| {
+            let at = Timestamp(row.get(0)?);
+            Ok(FailedCallRow { at, call: row.get(1)?, output_start: row.get(2)? })
+        };
+        self.reader
+            .read(move |db| db.select(&SELECT_FAILED_CALLS, &[&from.0, &until.0], read))
+            .await
+    }
+
+    /// Lists the recorded milestones, in order.
+    pub async fn list_milestones(self) -> Result<Vec<Milestone>, Error> {
+        let read = |row: &Row<'_>| Ok(Milestone { name: row.get(0)?, count: row.get(1)? });
+        self.reader.read(move |db| db.select(&SELECT_MILESTONES, &[], read)).await
+    }
+
+    /// Files edited by each session with this parent.
+    pub async fn files_edited_by_children(
+        self,
+        parent: SessionId,
+    ) -> Result<Vec<(SessionId, ProjectPath)>, Error> {
+        let rows = self.reader.read(move |db| {
+            db.select(&SELECT_EDITED_BY_CHILDREN, &[&parent.0.as_bytes().as_slice()], |row| {
+                Ok((parse_session_id(&row.get::<_, Vec<u8>>(0)?), row.get::<_, String>(1)?))
+            })
+        });
+        let read = |it: (SessionId, String)| Some((it.0, ProjectPath::parse(&it.1).ok()?));
+        Ok(rows.await?.into_iter().filter_map(read).collect())
+    }
+
+    /// Counts the memories learned by observation, and those of them that people rejected.
+    pub async fn count_judged(self) -> Result<(u32, u32), Error> {
+        let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+        self.reader
+            .read(move |db| Ok(db.select_one(&COUNT_JUDGED, &[], read)?.unwrap_or((0, 0))))
+            .await
+    }
+
+    /// Lists every file that any session touched, by session.
+    pub async fn touched_files(self) -> Result<Vec<(SessionId, TouchedFileRow)>, Error> {
+        let read = |row: &Row<'_>| {
+            let file = (row.get::<_, String>(1)?, row.get(2)?, row.get(3)?, row.get(4)?);
+            Ok((parse_session_id(&row.get::<_, Vec<u8>>(0)?), file))
+        };
+        let rows = self.reader.read(move |db| db.select(&SELECT_TOUCHED_FILES, &[], read)).await?;
+        Ok(rows.into_iter().filter_map(|it| Some((it.0, touched_row(it.1)?))).collect())
+    }
+
+    /// For each file: how many of the newest sessions touched it, and which other files several of
+    /// them touched within five steps of it.
+    pub async fn co_accessed_files(
+        self,
+        files: Vec<String>,
+    ) -> Result<Vec<CoAccessedFiles>, Error> {
+        self.reader
+            .read(move |db| {
+                let of = |file: &String| {
+                    let n_sessions =
+                        u32::try_from(db.select_number(&COUNT_TOUCHING_SESSIONS, &[file])?)
+                            .unwrap_or(u32::MAX);
+                    let read = |row: &Row<'_>| Ok((row.get(0)?, row.get(1)?));
+                    let others = db.select(&SELECT_CO_ACCESSED_FILES, &[file], read)?;
+                    // The counts of other files come from at most that many sessions.
+                    let n_sessions = n_sessions.min(MAX_CO_ACCESS_SESSIONS);
+                    Ok(CoAccessedFiles { n_sessions, others })
+                };
+                files.iter().map(of).collect()
+            })
+            .await
+    }
+
+    /// Files that a session touched, in the order of the first access.
+    pub async fn files_of_session(self, session: SessionId) -> Result<Vec<TouchedFileRow>, Error> {
+        self.reader
+            .read(move |db| {
+                let rows =
+                    db.select(&SELECT_SESSION_FILES, &[&session.0.as_bytes().as_slice()], |row| {
+                        Ok((row.get::<_, String>(0)?, row.get(1)?, row.get(2)?, row.get(3)?))
+                    })?;
+                Ok(rows.into_iter().filter_map(touched_row).collect())
+            })
+            .await
+    }
+}
+
+fn touched_row(
+    (path, reads, edits, first_step): (String, u32, u32, u32),
+) -> Option<TouchedFileRow> {
+    Some(TouchedFileRow { path: ProjectPath::parse(&path).ok()?, reads, edits, first_step })
+}
+
+fn read_session(row: &Row<'_>) -> rusqlite::Result<SessionRow> {
+    let parent: Option<Vec<u8>> = row.get(1)?;
+    let validated: Option<String> = row.get(5)?;
+    Ok(SessionRow {
+        id: parse_session_id(&row.get::<_, Vec<u8>>(0)?),
+        parent: parent.map(|it| parse_session_id(&it)),
+        agent: row.get(2)?,
+        kind: SessionType::from_slug(&row.get::<_, String>(3)?).unwrap_or(SessionType::Terminal),
+        outcome: SessionOutcome::from_slug(&row.get::<_, String>(4)?)
+            .unwrap_or(SessionOutcome::Partial),
+        validation_basis: validated.and_then(|it| ValidationBasis::from_slug(&it)),
+        task: row.get(6)?,
+        started: Timestamp(row.get(7)?),
+        ended: Timestamp(row.get(8)?),
+        steps: row.get(9)?,
+        tokens: u64::try_from(row.get::<_, i64>(10)?).unwrap_or(0),
+        retries: row.get(11)?,
+        external: row.get(12)?,
+        fingerprint: row.get(13)?,
+        planned_steps: row.get(14)?,
+    })
+}
+
+fn read_sighting(row: &Row<'_>) -> rusqlite::Result<SightingRow> {
+    let memory: Option<Vec<u8>> = row.get(6)?;
+    let (why, detail): (Option<String>, Option<String>) = (row.get(7)?, row.get(8)?);
+    Ok(SightingRow {
+        session: parse_session_id(&row.get::<_, Vec<u8>>(0)?),
+        // A signal of a newer version is read as a recorded note; key and evidence stay as they
+        // are.
+        signal: SignalKind::from_slug(&row.get::<_, String>(1)?).unwrap_or(SignalKind::Recorded),
+        key: row.get(2)?,
+        times: row.get(3)?,
+        tainted: row.get(4)?,
+        evidence: row.get(5)?,
+        memory: memory.and_then(|it| MemoryId::from_bytes(&it)),
+        dropped: why
+            .and_then(|it| DropReason::from_slug(&it))
+            .map(|it| (it, detail.unwrap_or_default())),
+    })
+}
+
+/// A damaged id becomes the id of no session.
+fn parse_session_id(bytes: &[u8]) -> SessionId {
+    SessionId::from_bytes(bytes).unwrap_or(SessionId::new(Timestamp(0), [0; 10]))
+}

@@ -1,0 +1,163 @@
+//! Records every statement with its parameters and result, so that a test can replay it on a server
+//! and compare. Only in builds with the `replay` feature.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use model::Timestamp;
+use rusqlite::types::{ToSqlOutput, Value};
+use rusqlite::{Connection, ToSql};
+
+use crate::data_dir::DatabasePaths;
+use crate::database_state::DatabaseState;
+use crate::query::{Db, Query, QueryTarget};
+use crate::store::Store;
+use crate::{
+    Error, apply_batch, change_clock, cross_check, damage_check, erase, erasure_proof, history,
+    index_delta, learning, lookup_tables, maintenance, memories, registry, schema, settings,
+    term_lookup, text_erasure, vectors,
+};
+
+/// One recorded statement.
+#[derive(Clone, Debug)]
+pub struct RecordedStatement {
+    pub name: &'static str,
+    pub sql: String,
+    pub params: Vec<Value>,
+    pub result: RecordedResult,
+    /// True if a server must give the same result.
+    pub runs_on_server: bool,
+}
+
+/// Result of a statement on the local file.
+#[derive(Clone, Debug, PartialEq)]
+pub enum RecordedResult {
+    Rows(Vec<Vec<Value>>),
+    Changed(usize),
+    /// A transaction boundary. It has no result, but its position matters.
+    Boundary,
+}
+
+/// A shared list of recorded statements.
+#[derive(Clone, Debug, Default)]
+pub struct StatementRecorder(Arc<Mutex<Vec<RecordedStatement>>>);
+
+impl StatementRecorder {
+    pub fn lines(&self) -> Vec<RecordedStatement> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+
+    fn add(&self, line: RecordedStatement) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push(line);
+    }
+}
+
+/// Lists the name and SQL of every statement, and whether a server must run it, too.
+pub fn list_statements() -> Vec<(&'static str, &'static str, bool)> {
+    let all = [
+        apply_batch::STATEMENTS,
+        damage_check::STATEMENTS,
+        erase::STATEMENTS,
+        history::STATEMENTS,
+        learning::STATEMENTS,
+        lookup_tables::STATEMENTS,
+        maintenance::STATEMENTS,
+        term_lookup::STATEMENTS,
+        memories::STATEMENTS,
+        index_delta::STATEMENTS,
+        registry::STATEMENTS,
+        erasure_proof::STATEMENTS,
+        text_erasure::STATEMENTS,
+        settings::STATEMENTS,
+        change_clock::STATEMENTS,
+        vectors::STATEMENTS,
+        cross_check::STATEMENTS,
+    ];
+    all.iter()
+        .flat_map(|it| it.iter())
+        .map(|it| (it.name, it.sql, it.target == QueryTarget::LocalAndServer))
+        .collect()
+}
+
+/// Lists the migrations of the user's database, which include those of a project's.
+pub fn list_migrations() -> Vec<&'static str> {
+    schema::USER.migrations.to_vec()
+}
+
+pub(crate) fn record_rows(db: &Db, query: &Query, params: &[&dyn ToSql]) {
+    let Some(recorder) = &db.recorder else { return };
+    // Run a second time: the first run handed its rows to the reader.
+    let mut statement = db.conn.prepare(query.sql).expect("the statement has just run");
+    let width = statement.column_count();
+    let mut rows = statement.query(params).expect("the statement has just run");
+    let mut rows_read = Vec::new();
+    while let Ok(Some(row)) = rows.next() {
+        rows_read.push((0..width).filter_map(|at| row.get::<_, Value>(at).ok()).collect());
+    }
+    recorder.add(to_recorded(query, params, RecordedResult::Rows(rows_read)));
+}
+
+pub(crate) fn record_change(db: &Db, query: &Query, params: &[&dyn ToSql], changed: usize) {
+    let Some(recorder) = &db.recorder else { return };
+    recorder.add(to_recorded(query, params, RecordedResult::Changed(changed)));
+}
+
+pub(crate) fn record_boundary(db: &Db, sql: &str) {
+    let Some(recorder) = &db.recorder else { return };
+    let boundaries = ["BEGIN", "COMMIT", "ROLLBACK", "SAVEPOINT", "RELEASE"];
+    if boundaries.iter().any(|it| sql.starts_with(it)) {
+        let result = RecordedResult::Boundary;
+        recorder.add(RecordedStatement {
+            name: "boundary",
+            sql: sql.to_owned(),
+            params: Vec::new(),
+            result,
+            runs_on_server: true,
+        });
+    }
+}
+
+fn to_recorded(query: &Query, params: &[&dyn ToSql], result: RecordedResult) -> RecordedStatement {
+    let owned = |it: &&dyn ToSql| match it.to_sql() {
+        Ok(ToSqlOutput::Owned(value)) => value,
+        Ok(ToSqlOutput::Borrowed(value)) => value.into(),
+        _ => Value::Null,
+    };
+    RecordedStatement {
+        name: query.name,
+        sql: query.sql.to_owned(),
+        params: params.iter().map(owned).collect(),
+        result,
+        runs_on_server: query.target == QueryTarget::LocalAndServer,
+    }
+}
+
+/// Opens a user's store that records every statement it runs.
+pub fn recorded_store(paths: DatabasePaths, now: Timestamp, recorder: StatementRecorder) -> Store {
+    let mut state = DatabaseState::new(paths, &schema::USER, None, now);
+    state.recorder = Some(recorder);
+    Store::from_state(state)
+}
+
+/// Runs `job` with the connection of a write transaction, to test its effect on other writes.
+pub async fn inside_write(
+    store: &Store,
+    job: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
+) -> Result<(), Error> {
+    store.write(move |db| job(&db.conn).map_err(|it| db.error(&it))).await
+}
+
+/// Runs `job` exclusively on the writer thread, with the write lock held.
+pub async fn inside_exclusive(
+    store: &Store,
+    job: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
+) -> Result<(), Error> {
+    store.run_exclusive(move |db| job(&db.conn).map_err(|it| db.error(&it))).await
+}
+
+/// Runs `job` on a reader thread.
+pub async fn inside_read(
+    store: &Store,
+    job: impl FnOnce(&Connection) -> Result<(), rusqlite::Error> + Send + 'static,
+) -> Result<(), Error> {
+    store.read(move |db| job(&db.conn).map_err(|it| db.error(&it))).await
+}
