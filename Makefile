@@ -1,4 +1,4 @@
-# `make run` and `make test` set up whatever they need; see `make help`.
+# `make run` and `make test` install the tools they need; see `make help`.
 
 SHELL := bash
 DATA ?= $(firstword $(wildcard data ../shared/data))
@@ -6,16 +6,16 @@ DATA ?= $(firstword $(wildcard data ../shared/data))
 .PHONY: run test proofs fuzz build fmt docs eval bench clean help
 .DEFAULT_GOAL := help
 
-run: build ## build the program and show what it does, on this repository
+run: build ## build the program and demonstrate it on this repository
 	@scripts/demo
 
-test: ## check everything that must hold
+test: ## run all checks and tests
 	@scripts/test
 
-proofs: ## try every fault at every call, which takes long
+proofs: ## inject every fault at every system call (slow)
 	WAYLORE_FAULTS=all cargo test --locked --package waylore --all-features --test it faults
 
-fuzz: ## throw noise at everything that reads what others wrote, a minute each
+fuzz: ## fuzz every parser of external input, one minute each
 	@scripts/fuzz
 
 build: ## build target/release/waylore
@@ -24,7 +24,7 @@ build: ## build target/release/waylore
 fmt: ## format the code
 	cargo fmt --all
 
-docs: ## write docs/reference from the tables in the code
+docs: ## generate docs/reference from the tables in the code
 	cargo run --locked --quiet --package xtask -- docs
 
 eval: ## measure quality on public data (DATA=folder)
@@ -33,11 +33,11 @@ eval: ## measure quality on public data (DATA=folder)
 	for task in signals errors prefetch worth-reading; do \
 		cargo run --locked --release --package waylore-eval -- $$task --data "$(DATA)" || exit 1; done
 
-bench: ## measure speed beside a baseline
+bench: ## measure speed against a baseline
 	@scripts/build --package waylore-bench
 	target/release/waylore-bench
 
-clean: ## remove what was built and what was installed into .tools
+clean: ## remove build output and the tools in .tools
 	cargo clean
 	rm -rf .tools clients/*/node_modules clients/*/dist
 

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""A program with a memory: tells waylore what it does, and asks what is known.
+"""Example client: sends events to the waylore daemon and requests notes.
 
 Usage: client.py SOCKET PROJECT   (the daemon runs: `waylore serve`)
-See docs/reference/protocol.md. Nothing here is needed but Python's own library.
+See docs/reference/protocol.md. Needs only the standard library.
 """
 
 import json
@@ -13,22 +13,22 @@ import uuid
 
 
 class Waylore:
-    """One connection: events are told, requests are answered."""
+    """One connection: events have no answer, requests have one."""
 
     def __init__(self, path, project):
         self.socket = socket.socket(socket.AF_UNIX)
-        self.socket.settimeout(3)  # a caller's last resort: go on without memory
+        self.socket.settimeout(3)  # a caller should continue without memory after this time
         self.socket.connect(path)
         self.lines = self.socket.makefile("r", encoding="utf-8")
         self.session, self.count = str(uuid.uuid4()), 0
-        self.tell("session_start", project_root=project, agent="example")
+        self.send_event("session_start", project_root=project, agent="example")
 
-    def tell(self, event, **fields):
+    def send_event(self, event, **fields):
         self.count += 1
         self._send({"event": event, "event_id": str(self.count), "session_id": self.session,
                     "at": int(time.time() * 1000), **fields})
 
-    def ask(self, request, **fields):
+    def request(self, request, **fields):
         self.count += 1
         self._send({"id": self.count, "request": request, "session_id": self.session, **fields})
         for line in self.lines:
@@ -39,7 +39,7 @@ class Waylore:
                 raise RuntimeError(answer["error"]["message"])
             else:
                 return answer["ok"]
-        raise ConnectionError("the daemon went away")
+        raise ConnectionError("the daemon closed the connection")
 
     def _send(self, message):
         self.socket.sendall((json.dumps(message) + "\n").encode())
@@ -47,15 +47,15 @@ class Waylore:
 
 def main():
     memory = Waylore(sys.argv[1], sys.argv[2])
-    memory.tell("user_message", text="Why is the token rejected?")
-    for hit in memory.ask("search", query="does verify() want milliseconds?")["hits"]:
+    memory.send_event("user_message", text="Why is the token rejected?")
+    for hit in memory.request("search", query="does verify() want milliseconds?")["hits"]:
         print(f"{hit['type']}: {hit['content']} (#{hit['id'][-8:]})")
-    memory.tell("tool_call", call_id="c1", tool="read", args={"paths": ["src/auth.rs"]})
-    memory.tell("tool_result", call_id="c1", tool="read", ok=True)
-    print(memory.ask("step_context", files=["src/auth.rs"])["text"] or "nothing to say about the file")
-    memory.ask("record", type="decision", content="Tokens are checked in src/auth.rs only")
-    memory.ask("validate", kind="qa_passed", ok=True)
-    print("learned:", memory.ask("finish", outcome="success", wait=True)["learned"])
+    memory.send_event("tool_call", call_id="c1", tool="read", args={"paths": ["src/auth.rs"]})
+    memory.send_event("tool_result", call_id="c1", tool="read", ok=True)
+    print(memory.request("step_context", files=["src/auth.rs"])["text"] or "no note about the file")
+    memory.request("record", type="decision", content="Tokens are checked in src/auth.rs only")
+    memory.request("validate", kind="qa_passed", ok=True)
+    print("learned:", memory.request("finish", outcome="success", wait=True)["learned"])
 
 
 if __name__ == "__main__":

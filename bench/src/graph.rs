@@ -142,7 +142,7 @@ fn measure_updates(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
 fn measure_queries(copy: &mut IndexedCopy) -> anyhow::Result<Vec<BenchRow>> {
     let store = copy.store()?;
     let loading = time_rounds(20, |_| {
-        _ = copy.block_on(load_graph(&store)).expect("the index was just written")
+        _ = copy.block_on(load_graph(&store)).expect("the index was just written");
     });
     let graph = &copy.block_on(load_graph(&store))?;
     let n = u32::try_from(graph.n_nodes()).unwrap_or(u32::MAX);

@@ -165,13 +165,13 @@ fn time_hostile_text() -> BenchRow {
         ("self-correction", |it| drop(std::hint::black_box(observe::statements::corrections(it)))),
         ("dead end", |it| drop(std::hint::black_box(observe::statements::dead_ends(it)))),
         ("causal statement", |it| {
-            drop(std::hint::black_box(observe::statements::causal_statements(it)))
+            drop(std::hint::black_box(observe::statements::causal_statements(it)));
         }),
         ("a user's wish", |it| {
-            drop(std::hint::black_box(observe::statements::standing_preferences(it)))
+            drop(std::hint::black_box(observe::statements::standing_preferences(it)));
         }),
         ("a user's correction", |it| {
-            _ = std::hint::black_box(observe::statements::is_objection(it))
+            _ = std::hint::black_box(observe::statements::is_objection(it));
         }),
         ("sentences", |it| drop(std::hint::black_box(observe::split_sentences(it)))),
         ("failure", |it| drop(std::hint::black_box(observe::recognise_error("make", it)))),

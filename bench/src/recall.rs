@@ -75,10 +75,10 @@ fn measure_with_code(n: u32, goal: &'static str) -> anyhow::Result<Vec<BenchRow>
     // The second call uses other questions, because the vectors of the first ones are cached.
     let ask = |fixture: &SearchFixture, first: usize| {
         let embedded = time_rounds(200, |round| {
-            fixture.search_near(&question_sentence(first + round), fixture.recent_files(round))
+            fixture.search_near(&question_sentence(first + round), fixture.recent_files(round));
         });
         let cached = time_rounds(200, |round| {
-            fixture.search_near(&keyword_question(round % 20), fixture.recent_files(round))
+            fixture.search_near(&keyword_question(round % 20), fixture.recent_files(round));
         });
         (embedded, cached)
     };
@@ -294,7 +294,7 @@ fn clustered_vector(n: u32) -> Vec<f32> {
     vector
 }
 
-/// Pseudo-random number, the same in every run (finaliser of MurmurHash3).
+/// Pseudo-random number, the same in every run (finaliser of `MurmurHash3`).
 fn mix_hash(a: u32, b: u32) -> u32 {
     let mut x = u64::from(a) << 32 | u64::from(b);
     x = (x ^ (x >> 33)).wrapping_mul(0xff51_afd7_ed55_8ccd);

@@ -1,4 +1,4 @@
-// Builds dist/esm and dist/cjs with their types, and puts the licences beside them.
+// Builds dist/esm and dist/cjs with their types, and copies the licences.
 
 import { execFileSync } from 'node:child_process'
 import { copyFileSync, existsSync, rmSync, writeFileSync } from 'node:fs'

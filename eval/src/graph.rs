@@ -30,6 +30,7 @@ enum ExpectedTarget {
 
 /// Counts of resolved call sites.
 #[derive(Default)]
+#[expect(clippy::struct_field_names, reason = "all fields are counts")]
 struct ResolutionScore {
     /// Call sites whose target should be found.
     n_expected: usize,

@@ -151,6 +151,7 @@ fn history_before(commits: &[DataCommit], start: model::Timestamp) -> CommitHist
 
 /// Counts of files predicted at the first prompt, and of those that were opened.
 #[derive(Default)]
+#[expect(clippy::struct_field_names, reason = "all fields are counts")]
 struct PredictionCounts {
     n_sessions: usize,
     n_with_prediction: usize,

@@ -81,8 +81,9 @@ fn mutate_transcripts(folder: &Path, fuzzer: &Path, output: &Path) -> anyhow::Re
     });
     let files: Vec<_> = chosen.map(|it| it.file.clone()).collect();
     // The seed is fixed, so every run reads the same mutations.
-    let fuzzed = Command::new("python3").arg(fuzzer).arg("1").arg(output).args(&files).output()?;
-    anyhow::ensure!(fuzzed.status.success(), "{}", String::from_utf8_lossy(&fuzzed.stderr));
+    let mutation =
+        Command::new("python3").arg(fuzzer).arg("1").arg(output).args(&files).output()?;
+    anyhow::ensure!(mutation.status.success(), "{}", String::from_utf8_lossy(&mutation.stderr));
     Ok(serde_json::from_str(&std::fs::read_to_string(output.join("expect.json"))?)?)
 }
 

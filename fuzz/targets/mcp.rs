@@ -1,4 +1,4 @@
-//! What an MCP client sends: nobody panics, and everything that is answered is JSON.
+//! Input of an MCP client: no input panics, and every answer is JSON.
 
 use std::io::{Cursor, Write};
 use std::path::PathBuf;
@@ -12,7 +12,7 @@ struct Answers(Arc<Mutex<Vec<u8>>>);
 
 impl Write for Answers {
     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().expect("nobody panics while writing").extend_from_slice(bytes);
+        self.0.lock().expect("no thread panics while writing").extend_from_slice(bytes);
         Ok(bytes.len())
     }
 
@@ -21,7 +21,7 @@ impl Write for Answers {
     }
 }
 
-/// There is no project: what matters here comes before the engine.
+/// Opens no project: this target tests the layers above the engine.
 fn nowhere(_: PathBuf) -> OpenFuture {
     Box::pin(async { Err("there is no project".to_owned()) })
 }
@@ -40,9 +40,9 @@ pub(crate) fn run(data: &[u8]) {
     let runtime = runtime.expect("the system has threads");
     let served =
         serve_lines(config, Box::new(Cursor::new(data.to_vec())), Box::new(answers.clone()));
-    runtime.block_on(served).expect("a client that goes is no error");
-    let said = answers.0.lock().expect("nobody panics while writing");
-    for line in String::from_utf8_lossy(&said).lines() {
+    runtime.block_on(served).expect("a disconnecting client is no error");
+    let written = answers.0.lock().expect("no thread panics while writing");
+    for line in String::from_utf8_lossy(&written).lines() {
         serde_json::from_str::<serde_json::Value>(line).expect("every answer is JSON");
     }
 }

@@ -1,9 +1,9 @@
-//! The seeds, and what a few thousand small changes make of them: the same in every run.
+//! Replays the seeds and a few thousand small mutations of them, the same in every run.
 
 use std::fs;
 use std::path::Path;
 
-/// Pieces that meet what a reader looks for.
+/// Byte sequences that are significant to a parser.
 const PIECES: &[&[u8]] = &[
     b"{",
     b"}",
@@ -21,7 +21,7 @@ const PIECES: &[&[u8]] = &[
     b"\xf0\x9f\xa6\x80",
 ];
 
-/// Runs the seeds of a target, then `rounds` changes of them.
+/// Runs the seeds of a target, then `rounds` mutations of them.
 pub(crate) fn replay(target: &str, rounds: usize, run: impl Fn(&[u8])) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../fuzz/seeds").join(target);
     let entries = fs::read_dir(&folder).expect("every target has seeds");

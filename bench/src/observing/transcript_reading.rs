@@ -136,7 +136,7 @@ pub(super) fn run() -> anyhow::Result<Vec<BenchRow>> {
     Ok(rows)
 }
 
-/// OpenCode stores sessions in a database; its rows are passed as values, a message with its parts
+/// `OpenCode` stores sessions in a database; its rows are passed as values, a message with its parts
 /// at a time.
 fn measure_opencode() -> BenchRow {
     let session = OpenCodeSession {

@@ -1,4 +1,4 @@
-/** Where the daemon listens, and where a project begins: the rules of the program itself, told from the outside. */
+/** Addresses: the daemon's socket, the project root and project paths, by the same rules as in the program itself. */
 
 import { createHash } from 'node:crypto'
 import { lstatSync, realpathSync, statSync } from 'node:fs'
@@ -7,29 +7,29 @@ import { dirname, isAbsolute, join, relative, resolve, sep } from 'node:path'
 
 type Environment = Record<string, string | undefined>
 
-/** The longest name of a socket beside the data; a longer one lies below `/tmp`. */
-const LONGEST_NAME = 100
+/** Longest socket path inside the data folder, in bytes; a longer one is replaced by one below `/tmp`. */
+const MAX_SOCKET_PATH_BYTES = 100
 
-/** The data folder of the person this process belongs to. */
+/** Data folder of the user of this process. */
 export function dataFolder(env: Environment, home: string): string {
   if (env.WAYLORE_HOME) return join(resolve(env.WAYLORE_HOME), 'data')
   const set = env.XDG_DATA_HOME
   return join(set && isAbsolute(set) ? set : join(home, '.local/share'), 'waylore')
 }
 
-/** The socket of the daemon that keeps a data folder. */
-export function socketOf(data: string, user: number): string {
+/** Socket of the daemon of a data folder. */
+export function socketPath(data: string, user: number): string {
   const near = join(data, 'serve', 'socket')
-  if (Buffer.byteLength(near) <= LONGEST_NAME) return near
+  if (Buffer.byteLength(near) <= MAX_SOCKET_PATH_BYTES) return near
   return join('/tmp', `waylore-${user}-${fingerprint(data)}`, 'socket')
 }
 
 export function defaultSocket(): string {
-  return socketOf(dataFolder(process.env, homedir()), process.geteuid?.() ?? 0)
+  return socketPath(dataFolder(process.env, homedir()), process.geteuid?.() ?? 0)
 }
 
-/** Whether there is a socket that only we could have put there. */
-export function isOurs(socket: string): boolean {
+/** Returns whether the path is a socket that belongs to the current user. */
+export function isOwnSocket(socket: string): boolean {
   try {
     const found = lstatSync(socket)
     return found.isSocket() && found.uid === process.geteuid?.()
@@ -38,7 +38,7 @@ export function isOurs(socket: string): boolean {
   }
 }
 
-/** FNV-1a of 64 bits, as the program computes it. */
+/** FNV-1a with 64 bits, as in the program. */
 export function fingerprint(text: string): string {
   let res = 0xcbf29ce484222325n
   for (const it of Buffer.from(text)) res = BigInt.asUintN(64, (res ^ BigInt(it)) * 0x100000001b3n)
@@ -46,10 +46,10 @@ export function fingerprint(text: string): string {
 }
 
 /**
- * The top of the working tree that a folder lies in, else the folder itself. A repository at home or above it does
- * not turn everything below into one project.
+ * Root of the working tree around a folder, otherwise the folder itself. A repository in the home folder or above it
+ * does not count for the folders below.
  */
-export function rootOf(cwd: string, home: string = homedir()): string {
+export function findProjectRoot(cwd: string, home: string = homedir()): string {
   const start = real(cwd)
   const shared = real(home)
   for (let at = start; ; at = dirname(at)) {
@@ -59,20 +59,20 @@ export function rootOf(cwd: string, home: string = homedir()): string {
   }
 }
 
-/** Where an agent works: the folder its paths are relative to, and the top of the project. */
-export interface Place { cwd: string, root: string }
+/** Working folder of an agent, to which its paths are relative, and the root of the project. */
+export interface ProjectPlace { cwd: string, root: string }
 
-/** The longest path of the protocol, in bytes, and what no path of it is like. */
-const LONGEST_PATH = 4096
-const NO_PATH = /^~\/|^[a-z]:|\p{Cc}/iu
+/** Longest path of the protocol, in bytes, and a pattern of paths that it refuses. */
+const MAX_PATH_BYTES = 4096
+const INVALID_PATH = /^~\/|^[a-z]:|\p{Cc}/iu
 
-/** A path of the project as events name it: relative to the root, with `/`; nothing for one outside. */
-export function projectPath({ cwd, root }: Place, path: string): string | undefined {
+/** Path as events name it: relative to the root, with `/`; undefined for one outside of the project. */
+export function projectPath({ cwd, root }: ProjectPlace, path: string): string | undefined {
   const given = resolve(cwd, path)
   const near = relative(root, given)
-  // Whoever names a file by another way to it means the same file.
+  // A path through a symbolic link means the same file.
   const found = isOutside(near) ? relative(root, real(given)) : near
-  if (isOutside(found) || NO_PATH.test(found) || Buffer.byteLength(found) > LONGEST_PATH) return undefined
+  if (isOutside(found) || INVALID_PATH.test(found) || Buffer.byteLength(found) > MAX_PATH_BYTES) return undefined
   return found.split(sep).join('/')
 }
 
@@ -82,7 +82,7 @@ function isOutside(path: string): boolean {
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 
-/** The id of a session: a UUID as it is, any other name by its print, so that it is found again under that name. */
+/** Id of a session: a UUID unchanged, any other name by its hash, so that the same name gives the same id. */
 export function sessionId(name: string): string {
   if (UUID.test(name)) return name.toLowerCase()
   const hex = createHash('sha256').update(`waylore session ${name}`).digest('hex')

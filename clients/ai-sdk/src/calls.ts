@@ -1,16 +1,16 @@
 /**
- * What a tool call means: which kind of tool, which files, which command, and whether it went well. Tools of the AI SDK
- * are called whatever their author likes, so this goes by the usual names and says `other` when in doubt.
+ * Interprets tool calls: the kind of tool, its files, its command, and whether it failed. Authors choose the names of
+ * their tools, so the interpretation uses common names and falls back to `other`.
  */
 
-import { type Place, projectPath } from './address.js'
+import { type ProjectPlace, projectPath } from './address.js'
 import { type Fields, isFields } from './lines.js'
 
 export type ToolKind =
   | 'read' | 'edit' | 'write' | 'search' | 'list' | 'shell' | 'web_fetch' | 'web_search' | 'task' | 'other'
 
-/** A call, as the protocol tells it. */
-export interface Call {
+/** A call in the terms of the protocol. */
+export interface ToolCall {
   kind: ToolKind | `mcp:${string}`
   /** Relative to the project, with `/`. */
   paths: string[]
@@ -19,8 +19,8 @@ export interface Call {
   url?: string
 }
 
-/** Lower-case names without `_` and `-`; the same table as the program's own. */
-const NAMES: Record<string, ToolKind> = Object.fromEntries(([
+/** Kinds by lower-case names without `_` and `-`; the same table as in the program. */
+const TOOL_KINDS: Record<string, ToolKind> = Object.fromEntries(([
   ['read', 'cat notebookread open openfile read readfile readmanyfiles view viewfile'],
   ['edit', 'appendfile applydiff applypatch edit editfile multiedit notebookedit patch replace strreplace strreplaceeditor'],
   ['write', 'create createfile write writefile'],
@@ -33,15 +33,15 @@ const NAMES: Record<string, ToolKind> = Object.fromEntries(([
   ['task', 'agent delegatetask subagent task'],
 ] as const).flatMap(([kind, names]) => names.split(' ').map(it => [it, kind])))
 
-/** The arguments that carry a meaning, by the names that are usual for them. */
-const PATHS = ['path', 'file', 'filePath', 'file_path', 'filepath', 'fileName', 'filename', 'file_name', 'paths', 'files',
+/** Common names of arguments. */
+const PATH_FIELDS = ['path', 'file', 'filePath', 'file_path', 'filepath', 'fileName', 'filename', 'file_name', 'paths', 'files',
   'file_paths', 'filePaths', 'notebook_path', 'target_file', 'relative_path']
-const COMMANDS = ['command', 'cmd', 'script']
-const QUERIES = ['query', 'pattern', 'regex', 'glob', 'search']
-const URLS = ['url', 'uri']
+const COMMAND_FIELDS = ['command', 'cmd', 'script']
+const QUERY_FIELDS = ['query', 'pattern', 'regex', 'glob', 'search']
+const URL_FIELDS = ['url', 'uri']
 
-/** What a result says when it failed without throwing. */
-const FAILED: [string, (it: unknown) => boolean][] = [
+/** Fields that mark a returned result as a failure. */
+const FAILURE_FIELDS: [string, (it: unknown) => boolean][] = [
   ['exitCode', it => typeof it === 'number' && it !== 0],
   ['exit_code', it => typeof it === 'number' && it !== 0],
   ['isError', it => it === true],
@@ -51,37 +51,37 @@ const FAILED: [string, (it: unknown) => boolean][] = [
   ['error', it => typeof it === 'string' && it !== ''],
 ]
 
-/** Where a result keeps its text; of a failure, what it complains of. */
-const TEXTS = ['stdout', 'output', 'text', 'content', 'result', 'message']
-const COMPLAINTS = ['stderr', 'error', 'stdout', 'output', 'message', 'text', 'content']
+/** Fields with the text of a result, and with the error text of a failure. */
+const TEXT_FIELDS = ['stdout', 'output', 'text', 'content', 'result', 'message']
+const ERROR_TEXT_FIELDS = ['stderr', 'error', 'stdout', 'output', 'message', 'text', 'content']
 
-/** The longest excerpt, command or query, in characters. */
+/** Longest excerpt, command or query, in characters. */
 const MAX_EXCERPT = 4096
-/** The most files one call may touch. */
+/** Most files of one call. */
 const MAX_FILES = 100
 
-/** Reads a call. */
-export function call(name: string, input: unknown, place: Place): Call {
+/** Parses a call. */
+export function parseCall(name: string, input: unknown, place: ProjectPlace): ToolCall {
   const fields = isFields(input) ? input : {}
-  const res: Call = { kind: kindOf(name), paths: paths(fields, place) }
-  const command = first(fields, COMMANDS)
-  const query = first(fields, QUERIES)
-  const url = first(fields, URLS)
-  if (command !== undefined) res.command = command
-  if (query !== undefined) res.query = query
-  if (url !== undefined) res.url = url
-  return res
+  const call: ToolCall = { kind: kindOf(name), paths: paths(fields, place) }
+  const command = first(fields, COMMAND_FIELDS)
+  const query = first(fields, QUERY_FIELDS)
+  const url = first(fields, URL_FIELDS)
+  if (command !== undefined) call.command = command
+  if (query !== undefined) call.query = query
+  if (url !== undefined) call.url = url
+  return call
 }
 
-function kindOf(name: string): Call['kind'] {
+function kindOf(name: string): ToolCall['kind'] {
   const [, server, tool] = /^mcp__(.+?)__(.+)$/.exec(name) ?? []
   if (server && tool) return `mcp:${server}/${tool}`
   const plain = name.replaceAll(/[_-]/g, '').toLowerCase()
-  return Object.hasOwn(NAMES, plain) ? NAMES[plain]! : 'other'
+  return Object.hasOwn(TOOL_KINDS, plain) ? TOOL_KINDS[plain]! : 'other'
 }
 
-function paths(fields: Fields, place: Place): string[] {
-  const given = PATHS.flatMap(it => fields[it]).filter(it => typeof it === 'string')
+function paths(fields: Fields, place: ProjectPlace): string[] {
+  const given = PATH_FIELDS.flatMap(it => fields[it]).filter(it => typeof it === 'string')
   const found = given.map(it => projectPath(place, it)).filter(it => it !== undefined)
   return [...new Set(found)].slice(0, MAX_FILES)
 }
@@ -91,20 +91,20 @@ function first(fields: Fields, names: string[]): string | undefined {
   return (found as string | undefined)?.slice(0, MAX_EXCERPT)
 }
 
-/** Whether a result that was returned is a failure. */
+/** Returns whether a returned result is a failure. */
 export function isFailure(output: unknown): boolean {
-  return isFields(output) && FAILED.some(([name, test]) => test(output[name]))
+  return isFields(output) && FAILURE_FIELDS.some(([name, test]) => test(output[name]))
 }
 
-/** The beginning of what a tool answered. */
+/** Beginning of a tool's output. */
 export function excerpt(output: unknown): string {
-  return textOf(output, TEXTS).slice(0, MAX_EXCERPT)
+  return textOf(output, TEXT_FIELDS).slice(0, MAX_EXCERPT)
 }
 
-/** What a failed call complains of. */
-export function complaint(output: unknown): string {
+/** Error text of a failed call. */
+export function errorText(output: unknown): string {
   if (output instanceof Error) return output.message.slice(0, MAX_EXCERPT)
-  return textOf(output, COMPLAINTS).slice(0, MAX_EXCERPT)
+  return textOf(output, ERROR_TEXT_FIELDS).slice(0, MAX_EXCERPT)
 }
 
 function textOf(output: unknown, names: string[]): string {
@@ -117,7 +117,7 @@ function textOf(output: unknown, names: string[]): string {
   return json(output)
 }
 
-/** A text, or the texts of a list of parts. */
+/** A string, or the texts of a list of parts. */
 function plain(value: unknown): string {
   if (typeof value === 'string') return value
   if (!Array.isArray(value)) return ''

@@ -1,12 +1,12 @@
-/** Lines of the protocol: one JSON object each. Bad input is a value here, never an exception. */
+/** Lines of the protocol: one JSON object each. Invalid input gives `undefined`, never an exception. */
 
 export type Fields = Record<string, unknown>
 
-/** The longest line, in either direction. */
-const MAX_LINE = 8 << 20
+/** Longest line in either direction, in bytes. */
+const MAX_LINE_BYTES = 8 << 20
 
-/** Gives whole lines on; more than one line may hold without its end is too much. */
-export function splitter(line: (it: string) => void, tooLong: () => void): (data: Buffer) => void {
+/** Splits a byte stream and passes complete lines to `line`. Calls `tooLong` for a line over the limit. */
+export function splitLines(line: (it: string) => void, tooLong: () => void): (data: Buffer) => void {
   let parts: Buffer[] = []
   let size = 0
   return data => {
@@ -16,7 +16,7 @@ export function splitter(line: (it: string) => void, tooLong: () => void): (data
       rest = end < 0 ? rest.subarray(rest.length) : rest.subarray(end + 1)
       parts.push(part)
       size += part.length
-      if (size > MAX_LINE) {
+      if (size > MAX_LINE_BYTES) {
         parts = []
         return tooLong()
       }
@@ -31,8 +31,8 @@ export function splitter(line: (it: string) => void, tooLong: () => void): (data
 
 export function encode(fields: Fields): string | undefined {
   try {
-    const line = `${JSON.stringify(fields, (_, it: unknown) => (typeof it === 'string' ? wellFormed(it) : it))}\n`
-    return Buffer.byteLength(line) > MAX_LINE ? undefined : line
+    const line = `${JSON.stringify(fields, (_, it: unknown) => (typeof it === 'string' ? replaceLoneSurrogates(it) : it))}\n`
+    return Buffer.byteLength(line) > MAX_LINE_BYTES ? undefined : line
   } catch {
     return undefined
   }
@@ -47,11 +47,11 @@ export function decode(line: string): Fields | undefined {
   }
 }
 
-const LONE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
+const LONE_SURROGATE = /[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g
 
-/** A text that was cut in the middle of a character is no Unicode, and would be refused. */
-function wellFormed(text: string): string {
-  return text.replace(LONE, '\ufffd')
+/** Replaces lone surrogates: text that was cut inside a character is not valid Unicode, and the daemon would refuse it. */
+function replaceLoneSurrogates(text: string): string {
+  return text.replace(LONE_SURROGATE, '\ufffd')
 }
 
 export function isFields(value: unknown): value is Fields {

@@ -1,27 +1,27 @@
 /**
- * Notes between the daemon and the model. A note about a call goes with its result; one that has no result to go with,
- * because the call threw or the answer was late, goes with whatever comes next. Each is said once.
+ * Queue of notes from the daemon for the model. A note about a call is attached to its result. A note without a result,
+ * because the call threw or the answer was late, is attached to the next result or step. Each is used once.
  */
 
-/** Calls whose notes are remembered, so that converting the same history again gives the same text. */
+/** Most calls whose notes are stored, so that converting the same history again gives the same text. */
 const MAX_CALLS = 1_000
-/** The longest note, in characters. What is longer is not said: half a block would not end. */
+/** Longest note, in characters. A longer one is dropped: a truncated block would lack its end tag. */
 export const MAX_NOTE = 9_000
 
-export class Notes {
-  #byCall = new Map<string, { note: Promise<string>, isSaid: boolean }>()
+export class NoteQueue {
+  #byCall = new Map<string, { note: Promise<string>, isUsed: boolean }>()
   #open = new Set<Promise<unknown>>()
-  #loose: string[] = []
+  #unattached: string[] = []
 
-  /** A note that will go with the result of a call. */
-  about(callId: string, note: Promise<string>): void {
-    this.#byCall.set(callId, { note: this.#tracked(note), isSaid: false })
+  /** Attaches a note to the result of a call. */
+  attachToCall(callId: string, note: Promise<string>): void {
+    this.#byCall.set(callId, { note: this.#tracked(note), isUsed: false })
     const oldest = this.#byCall.keys().next()
     if (this.#byCall.size > MAX_CALLS && !oldest.done) this.#byCall.delete(oldest.value)
   }
 
-  /** A note that goes with whatever comes next. */
-  next(note: Promise<string>): void {
+  /** Attaches a note to the next result or step. */
+  attachToNext(note: Promise<string>): void {
     void this.#tracked(note.then(it => {
       this.add(it)
       return it
@@ -29,24 +29,24 @@ export class Notes {
   }
 
   add(note: string): void {
-    if (note !== '') this.#loose.push(note)
+    if (note !== '') this.#unattached.push(note)
   }
 
-  /** What to say with the result of a call; the same whenever it is asked again. */
-  async of(callId: string): Promise<string> {
+  /** Note for the result of a call; the same for every request. */
+  async noteForCall(callId: string): Promise<string> {
     const known = this.#byCall.get(callId)
     if (known === undefined) return ''
-    if (!known.isSaid) {
-      known.isSaid = true
-      known.note = known.note.then(own => [...this.#loose.splice(0), own].filter(it => it !== '').join('\n\n'))
+    if (!known.isUsed) {
+      known.isUsed = true
+      known.note = known.note.then(own => [...this.#unattached.splice(0), own].filter(it => it !== '').join('\n\n'))
     }
     return await known.note
   }
 
-  /** What has no result to go with. Waits for what is being asked, which has a limit of its own. */
-  async loose(): Promise<string> {
+  /** Takes the notes without a result. Waits for pending requests, which have budgets of their own. */
+  async takeUnattached(): Promise<string> {
     await Promise.all(this.#open)
-    return this.#loose.splice(0).join('\n\n')
+    return this.#unattached.splice(0).join('\n\n')
   }
 
   #tracked(note: Promise<string>): Promise<string> {

@@ -1,35 +1,35 @@
 /**
- * Between two steps. A note is a message of its own, and stays where it was put: v6 forgets what `prepareStep` returned,
- * v7 carries it on, and here all notes are taken out and put back, so that each is there once with either.
+ * NoteQueue between two steps. A note is a message of its own with a fixed position. v6 discards the messages that
+ * `prepareStep` returned, v7 keeps them; so all notes are removed and inserted again, and each appears once in both.
  */
 
 import { type Fields, isFields } from './lines.js'
 import type { StepOptions } from './types.js'
-import type { Watch } from './watch.js'
+import type { SessionObserver } from './session-observer.js'
 
 type Message = { role?: unknown, content?: unknown }
 
-/** A note and how many messages of the conversation stand before it. */
-interface Placed { at: number, text: string }
+/** A note and the number of conversation messages before it. */
+interface PlacedNote { at: number, text: string }
 
-/** The user's own function, if there is one, and then the notes. */
+/** Runs the author's own function, if there is one, and adds the notes. */
 export function prepareStep<OPTIONS extends StepOptions>(
   inner: ((options: OPTIONS) => unknown) | undefined,
-  watch: Watch,
+  observer: SessionObserver,
 ): (options: OPTIONS) => Promise<unknown> {
-  let placed: Placed[] = []
+  let placed: PlacedNote[] = []
   return async options => {
     const own = await inner?.(options)
     try {
       if (options.stepNumber === 0) {
         placed = []
-        watch.said(lastSaid(options.messages))
+        observer.observePrompt(lastUserText(options.messages))
       }
       const given = isFields(own) && Array.isArray(own.messages) ? own.messages as Message[] : options.messages as Message[]
       const bare = given.filter(it => !placed.some(note => it.role === 'user' && it.content === note.text))
-      // What the user's own function has cut away stays away.
+      // Notes beyond the messages that the author's own function kept are dropped.
       placed = placed.filter(it => it.at <= bare.length)
-      const note = await fresh(options, watch)
+      const note = await newNote(options, observer)
       if (note !== '') placed.push({ at: bare.length, text: note })
       if (placed.length === 0 && bare.length === given.length) return own
       return { ...(isFields(own) ? own : {}), messages: withNotes(bare, placed) }
@@ -39,25 +39,25 @@ export function prepareStep<OPTIONS extends StepOptions>(
   }
 }
 
-async function fresh({ steps }: StepOptions, watch: Watch): Promise<string> {
+async function newNote({ steps }: StepOptions, observer: SessionObserver): Promise<string> {
   const last = steps.at(-1)
   const content = isFields(last) && Array.isArray(last.content) ? last.content.filter(isFields) : []
-  for (const it of content) hear(it, watch)
+  for (const it of content) observeResult(it, observer)
   const calls = content.filter(it => it.type === 'tool-call')
-  await watch.between(calls.map(it => ({ name: String(it.toolName), input: it.input })))
-  return watch.notes.loose()
+  await observer.requestStepNote(calls.map(it => ({ name: String(it.toolName), input: it.input })))
+  return observer.notes.takeUnattached()
 }
 
-/** A result of a tool that was not wrapped. */
-function hear(part: Fields, watch: Watch): void {
+/** Observes the result of a tool that was not wrapped. */
+function observeResult(part: Fields, observer: SessionObserver): void {
   const { type, toolCallId, toolName, input, output, error } = part
   if (typeof toolCallId !== 'string' || typeof toolName !== 'string') return
-  if (type === 'tool-result') watch.heard(toolCallId, toolName, input, { output })
-  if (type === 'tool-error') watch.heard(toolCallId, toolName, input, { error })
+  if (type === 'tool-result') observer.observeUnwrapped(toolCallId, toolName, input, { output })
+  if (type === 'tool-error') observer.observeUnwrapped(toolCallId, toolName, input, { error })
 }
 
-/** Never between a call and its result: providers refuse that. */
-function withNotes(bare: Message[], placed: Placed[]): Message[] {
+/** Inserts the notes, never between a call and its result: providers refuse that. */
+function withNotes(bare: Message[], placed: PlacedNote[]): Message[] {
   const res: Message[] = []
   let waiting = [...placed]
   const put = (n: number): void => {
@@ -72,20 +72,20 @@ function withNotes(bare: Message[], placed: Placed[]): Message[] {
   return res
 }
 
-/** What the person said last. */
-function lastSaid(messages: Message[]): string {
+/** Text of the last user message. */
+function lastUserText(messages: Message[]): string {
   const content = messages.findLast(it => it.role === 'user')?.content
   if (typeof content === 'string') return content
   const parts = Array.isArray(content) ? content.filter(isFields) : []
   return parts.map(it => (it.type === 'text' ? String(it.text) : '')).filter(it => it !== '').join('\n')
 }
 
-/** Tells of a step that ended. */
-export function told(step: unknown, watch: Watch): void {
+/** Reports a finished step to the daemon. */
+export function reportStep(step: unknown, observer: SessionObserver): void {
   if (!isFields(step)) return
   const { reasoningText, text, usage } = step
   const thoughts = [reasoningText, text].filter(it => typeof it === 'string')
-  watch.step(thoughts, isFields(usage) ? tokens(usage) : undefined)
+  observer.finishStep(thoughts, isFields(usage) ? tokens(usage) : undefined)
 }
 
 function tokens(usage: Fields): Fields | undefined {

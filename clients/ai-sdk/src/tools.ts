@@ -1,57 +1,57 @@
 /**
- * Tools that are watched. What a tool returns to the program stays as it is; only what the model is given of it gets a
- * note, in `toModelOutput`. Whatever the tool's author wrote runs as before, with the same `this`.
+ * Wrapped tools. The value that a tool returns to the program is unchanged; a note is added only to the output for the
+ * model, in `toModelOutput`. The author's functions run as before, with the same `this`.
  */
 
 import { type Fields, isFields } from './lines.js'
-import type { Begun, Watch } from './watch.js'
+import type { StartedCall, SessionObserver } from './session-observer.js'
 
 type Execute = (input: unknown, options: unknown) => unknown
 type ToModelOutput = (options: { toolCallId: string, input: unknown, output: unknown }) => unknown
 
-/** What both versions of the SDK take for the result of a tool. */
+/** Output of a tool for the model, in both versions of the SDK. */
 interface ModelOutput { type: string, value?: unknown }
 
-const wrapped = new WeakMap<object, Watch>()
+const wrapped = new WeakMap<object, SessionObserver>()
 
-/** The same tools, each that runs here watched; those that run elsewhere are left alone. */
-export function wrapTools<TOOLS extends object>(tools: TOOLS, watch: Watch): TOOLS {
+/** Wraps the tools that run in this process; others stay unchanged. */
+export function wrapTools<TOOLS extends object>(tools: TOOLS, observer: SessionObserver): TOOLS {
   const properties = Object.getOwnPropertyDescriptors(tools) as Record<string, PropertyDescriptor>
   for (const [name, property] of Object.entries(properties)) {
     const tool: unknown = (tools as Fields)[name]
-    if (!isFields(tool) || typeof tool.execute !== 'function' || wrapped.get(tool) === watch) continue
-    properties[name] = own(wrap(name, tool, watch), property.enumerable)
+    if (!isFields(tool) || typeof tool.execute !== 'function' || wrapped.get(tool) === observer) continue
+    properties[name] = dataProperty(wrap(name, tool, observer), property.enumerable)
   }
   return Object.create(Object.getPrototypeOf(tools) as object | null, properties) as TOOLS
 }
 
-function wrap(name: string, tool: Fields, watch: Watch): object {
+function wrap(name: string, tool: Fields, observer: SessionObserver): object {
   const inner = tool.execute as Execute
   const innerOutput = tool.toModelOutput as ToModelOutput | undefined
   const isProviders = typeof tool.type === 'string' && tool.type.startsWith('provider')
 
   const execute: Execute = (input, options) => {
-    const watching = new Watching(watch, name, input, options)
+    const observed = new ObservedCall(observer, name, input, options)
     let result: unknown
     try {
       result = Reflect.apply(inner, tool, [input, options])
     } catch (error) {
-      watching.threw(error)
+      observed.threw(error)
       throw error
     }
-    if (isAsyncIterable(result)) return watching.stream(result)
-    if (isPromiseLike(result)) return watching.promise(result)
-    watching.returned(result)
+    if (isAsyncIterable(result)) return observed.stream(result)
+    if (isPromiseLike(result)) return observed.promise(result)
+    observed.returned(result)
     return result
   }
 
   const toModelOutput: ToModelOutput = async options => {
-    const output = innerOutput ? await Reflect.apply(innerOutput, tool, [options]) : usual(options.output)
+    const output = innerOutput ? await Reflect.apply(innerOutput, tool, [options]) : defaultOutput(options.output)
     try {
-      const note = await watch.notes.of(options.toolCallId)
+      const note = await observer.notes.noteForCall(options.toolCallId)
       if (note === '') return output
       const noted = withNote(output, note, isProviders)
-      if (noted === undefined) watch.notes.add(note)
+      if (noted === undefined) observer.notes.add(note)
       return noted ?? output
     } catch {
       return output
@@ -59,33 +59,33 @@ function wrap(name: string, tool: Fields, watch: Watch): object {
   }
 
   const properties = Object.getOwnPropertyDescriptors(tool) as Record<string, PropertyDescriptor>
-  const all = { ...properties, execute: own(execute), toModelOutput: own(toModelOutput) }
+  const all = { ...properties, execute: dataProperty(execute), toModelOutput: dataProperty(toModelOutput) }
   const res = Object.create(Object.getPrototypeOf(tool) as object | null, all) as object
-  wrapped.set(res, watch)
+  wrapped.set(res, observer)
   return res
 }
 
-/** One call. None of its methods throws what is not the tool's own. */
-class Watching {
-  readonly #watch: Watch
-  readonly #begun: Begun | undefined
+/** One observed call. Its methods throw only errors of the tool itself. */
+class ObservedCall {
+  readonly #observer: SessionObserver
+  readonly #started: StartedCall | undefined
   readonly #signal: AbortSignal | undefined
 
-  constructor(watch: Watch, name: string, input: unknown, options: unknown) {
-    this.#watch = watch
+  constructor(observer: SessionObserver, name: string, input: unknown, options: unknown) {
+    this.#observer = observer
     const { toolCallId, abortSignal } = isFields(options) ? options : {}
     this.#signal = abortSignal as AbortSignal | undefined
-    this.#begun = quietly(() => watch.begin(name, input, typeof toolCallId === 'string' ? toolCallId : undefined))
+    this.#started = quietly(() => observer.startCall(name, input, typeof toolCallId === 'string' ? toolCallId : undefined))
   }
 
   returned(output: unknown): void {
-    const begun = this.#begun
-    if (begun) quietly(() => this.#watch.returned(begun, output))
+    const started = this.#started
+    if (started) quietly(() => this.#observer.returned(started, output))
   }
 
   threw(error: unknown): void {
-    const begun = this.#begun
-    if (begun) quietly(() => this.#watch.threw(begun, error, this.#signal?.aborted === true))
+    const started = this.#started
+    if (started) quietly(() => this.#observer.threw(started, error, this.#signal?.aborted === true))
   }
 
   promise(result: PromiseLike<unknown>): PromiseLike<unknown> {
@@ -99,7 +99,7 @@ class Watching {
     })
   }
 
-  /** The last value is the result; those before are how far it is. */
+  /** The last value is the result; the others report progress. */
   async* stream(values: AsyncIterable<unknown>): AsyncGenerator<unknown> {
     let last: unknown
     try {
@@ -115,21 +115,21 @@ class Watching {
   }
 }
 
-/** What the SDK makes of a result when the tool does not say. */
-function usual(output: unknown): ModelOutput {
+/** The SDK's own conversion of a result, for tools without `toModelOutput`. */
+function defaultOutput(output: unknown): ModelOutput {
   if (typeof output === 'string') return { type: 'text', value: output }
   try {
     const text = JSON.stringify(output)
     return { type: 'json', value: text === undefined ? null : JSON.parse(text) }
   } catch {
-    // Not JSON: the SDK says so in its own words.
+    // Not JSON: the SDK reports that itself.
     return { type: 'json', value: output }
   }
 }
 
 /**
- * A result and a note, in a form that every provider understands; nothing for a form that has no place for it. JSON
- * becomes text, unless the provider has defined the tool: it then reads the fields of the result itself.
+ * Adds a note to an output, in a form that every provider accepts; undefined if the form has no place for it. JSON becomes
+ * text, unless the provider defined the tool and reads the fields of the result itself.
  */
 function withNote(output: unknown, note: string, isProviders: boolean): ModelOutput | undefined {
   if (!isFields(output)) return undefined
@@ -150,7 +150,7 @@ function withNote(output: unknown, note: string, isProviders: boolean): ModelOut
   }
 }
 
-function own(value: unknown, enumerable = true): PropertyDescriptor {
+function dataProperty(value: unknown, enumerable = true): PropertyDescriptor {
   return { value, enumerable, configurable: true, writable: true }
 }
 

@@ -1,10 +1,10 @@
-/** What users of this package say and get. Shapes of the AI SDK are told by structure, so that v6 and v7 both fit. */
+/** Public types of the package. Types of the AI SDK are described structurally, so that v6 and v7 both match. */
 
-/** Milliseconds that the agent may be kept waiting, at most, for each kind of answer. */
+/** Longest wait for each kind of answer, in milliseconds. */
 export interface Budgets {
-  /** What an agent should know when it begins: once per session. */
+  /** NoteQueue for the start: once per session. */
   start: number
-  /** A note that goes with the result of a tool. */
+  /** A note for the result of a tool. */
   tool: number
   /** A note between two steps. */
   step: number
@@ -19,24 +19,24 @@ export type Problem = (what: string) => void
 export type Outcome = 'success' | 'partial' | 'failure' | 'cancelled'
 
 export interface MemoryOptions {
-  /** Names the session; the same name takes it up again. A new one by default. */
+  /** Name of the session; the same name continues it. A new one by default. */
   session?: string
-  /** The folder the agent works in, which paths in tool calls are relative to; `process.cwd()` by default. */
+  /** Working folder of the agent, to which paths in tool calls are relative; `process.cwd()` by default. */
   cwd?: string
-  /** The top of the project, where it is not the folder above `cwd` with the `.git`. */
+  /** Root of the project, if it is not the folder at or above `cwd` with the `.git`. */
   root?: string
-  /** What the agent is asked to do, where that is known from the start. */
+  /** Task of the agent, if it is known from the start. */
   task?: string
   budgets?: Partial<Budgets>
-  /** The daemon's socket, where it is not the usual one. */
+  /** The daemon's socket, if it is not the default one. */
   socket?: string
-  /** The program that starts the daemon when none listens; `waylore` by default, `false` to start none. */
+  /** Program that starts the daemon if none listens; `waylore` by default, `false` to start none. */
   program?: string | false
-  /** Hears what goes wrong. Nothing is ever thrown. */
+  /** Called with a message for every problem. Nothing is ever thrown. */
   onProblem?: Problem
 }
 
-/** A system message, as both versions of the SDK have it. */
+/** A system message in both versions of the SDK. */
 export interface SystemMessage {
   role: 'system'
   content: string
@@ -44,21 +44,21 @@ export interface SystemMessage {
 
 export type Instructions = string | SystemMessage | SystemMessage[]
 
-/** What is known about the work that begins. */
+/** Known facts about the task. */
 export interface About {
   task?: string
   files?: string[]
 }
 
-/** What `prepareStep` is given, as far as it is needed here. */
+/** The options of `prepareStep` that are used here. */
 export interface StepOptions {
   steps: readonly unknown[]
   stepNumber: number
-  /** `any`, for the SDK's own type differs by version. */
+  /** `any`, because the SDK's own type differs by version. */
   messages: any[]
 }
 
-/** What is called after each step: `onStepEnd` by v7, `onStepFinish` by v6. */
+/** Callbacks after each step: `onStepEnd` in v7, `onStepFinish` in v6. */
 export interface StepCallbacks<STEP> {
   onStepEnd?: (step: STEP) => PromiseLike<void> | void
   onStepFinish?: (step: STEP) => PromiseLike<void> | void

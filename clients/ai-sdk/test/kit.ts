@@ -1,4 +1,4 @@
-/** Both versions of the SDK with scripted models, and a daemon that does as it is told. */
+/** Both versions of the SDK with scripted models, and a scripted daemon. */
 
 import * as v6 from 'ai-v6'
 import { MockLanguageModelV3 } from 'ai-v6/test'
@@ -14,7 +14,7 @@ import { createMemory, type Memory, type MemoryOptions } from '../dist/esm/index
 
 export type Fields = Record<string, any>
 
-/** A version of the SDK; `any`, because the two are one here. */
+/** A version of the SDK; `any`, because the tests treat both alike. */
 export interface Sdk { name: string, ai: any, Model: any }
 
 export const SDKS: Sdk[] = [
@@ -22,10 +22,10 @@ export const SDKS: Sdk[] = [
   { name: 'v7', ai: v7, Model: MockLanguageModelV4 },
 ]
 
-/** What a model does in one step: calls tools, `name input`, or says something and is done. */
+/** One step of a model: tool calls, or a text that ends the run. */
 export type Step = string | [tool: string, input: Fields][]
 
-/** A model that does these steps, one after the other. */
+/** A model that performs these steps in order. */
 export function model(sdk: Sdk, steps: Step[]): any {
   const usage = {
     inputTokens: { total: 10, noCache: 4, cacheRead: 6, cacheWrite: 0 },
@@ -49,18 +49,18 @@ export function prompts(model: any): string[] {
   return model.doGenerateCalls.map((it: Fields) => JSON.stringify(it.prompt))
 }
 
-/** How often something stands in each prompt. */
+/** Number of occurrences of a text in each prompt. */
 export function counts(model: any, what: string): number[] {
   return prompts(model).map(it => it.split(what).length - 1)
 }
 
-/** A tool that takes a path and does as it is told. */
+/** A tool with a path or a command as input. */
 export function tool(sdk: Sdk, execute: (input: Fields) => unknown, more: Fields = {}): any {
   const inputSchema = z.object({ path: z.string().optional(), command: z.string().optional() })
   return sdk.ai.tool({ description: 'does it', inputSchema, execute, ...more })
 }
 
-/** What the daemon does with a line: answers with `ok` or `error`, or writes whatever it likes. */
+/** Reaction of the daemon to a line: an answer with `ok` or `error`, or a direct write to the socket. */
 export type Script = (line: Fields, socket: Socket) => Fields | undefined | void
 
 export class FakeDaemon {
@@ -107,14 +107,14 @@ export class FakeDaemon {
     if (server?.listening) await new Promise(resolve => server.close(resolve))
   }
 
-  /** Everything said, one line each, without what differs from run to run. */
+  /** All received lines, without values that differ from run to run. */
   get story(): string {
     return this.lines.map(({ event, request, event_id: _e, session_id: _s, at: _a, id: _i, duration_ms: _d, ...rest }) =>
       [event ?? `? ${request}`, ...Object.entries(rest).map(([key, it]) => `${key}=${JSON.stringify(it)}`)].join(' ')).join('\n')
   }
 }
 
-/** A daemon that knows one note about each file, and says it once. */
+/** A daemon with one note per file, which it sends once. */
 export function knows(notes: Record<string, string>): Script {
   const left = new Map(Object.entries(notes))
   return line => {
@@ -127,7 +127,7 @@ export function knows(notes: Record<string, string>): Script {
   }
 }
 
-/** A memory with nobody's daemon but this one, and with time enough. */
+/** A memory that uses only this daemon, with large budgets. */
 export function memoryOf(socket: string, options: MemoryOptions = {}): Memory {
   const [start, tool, step, limit, end] = [5_000, 5_000, 5_000, 5_000, 5_000]
   return createMemory({ socket, cwd: '/tmp', root: '/tmp', program: false, budgets: { start, tool, step, limit, end }, ...options })

@@ -1,4 +1,4 @@
-/** Whatever is wrong with the daemon, the agent does what it would do without one. */
+/** With any failure of the daemon, the agent behaves as without one. */
 
 import assert from 'node:assert/strict'
 import { spawn } from 'node:child_process'
@@ -13,7 +13,7 @@ interface Trouble { script?: Script, welcome?: (socket: Socket) => void }
 const answer = (ok: unknown): Trouble => ({ script: line => (line.request ? { ok: ok as Fields } : undefined) })
 const write = (text: string): Trouble => ({ script: (line, socket) => { if (line.request) socket.write(text) } })
 
-/** What can be wrong; each meets every function of the memory. */
+/** Failures; each is combined with every function of the memory. */
 const TROUBLES: Record<string, Trouble | undefined> = {
   'nobody listens': undefined,
   'it hangs': { script: () => undefined },
@@ -45,7 +45,7 @@ for (const sdk of SDKS) {
     return { text: res.text, steps: res.steps.length, prompts: prompts(agent) }
   }
   for (const [name, trouble] of Object.entries(TROUBLES)) {
-    test(`${sdk.name}: when ${name}, all goes on`, async context => {
+    test(`${sdk.name}: when ${name}, the agent continues`, async context => {
       const daemon = new FakeDaemon(context)
       if (trouble) await daemon.listen(trouble.script ?? (() => undefined), trouble.welcome)
       const budgets = { start: 20, tool: 20, step: 20, limit: 20, end: 20 }
@@ -61,12 +61,12 @@ for (const sdk of SDKS) {
       await memory.end({ wait: false })
       const without = await run(async tools => ({ tools, system: 'Be brief.', stopWhen: sdk.ai.stepCountIs(7) }))
       assert.deepEqual(with_, without)
-      assert.notEqual(problems.length, 0, 'and the problem is told')
+      assert.notEqual(problems.length, 0, 'the problem is reported')
     })
   }
 }
 
-test('what is no socket of ours is nobody', async context => {
+test('a socket of another user is not used', async context => {
   const daemon = new FakeDaemon(context)
   writeFileSync(daemon.socket, '')
   const memory = memoryOf(daemon.socket)
@@ -74,7 +74,7 @@ test('what is no socket of ours is nobody', async context => {
   await memory.end()
 })
 
-test('a session that the program itself causes is not observed', async context => {
+test('a session that Waylore itself causes is not observed', async context => {
   const daemon = await new FakeDaemon(context).listen(line => line.request && { ok: { text: 'NOTE' } })
   process.env.WAYLORE_OWN = '1'
   const memory = memoryOf(daemon.socket)
@@ -84,7 +84,7 @@ test('a session that the program itself causes is not observed', async context =
   assert.deepEqual(daemon.lines, [])
 })
 
-test('a program that cannot be started is a problem that is told, and nothing else', async context => {
+test('a program that cannot be started is reported as a problem and nothing else happens', async context => {
   const problems: string[] = []
   const daemon = new FakeDaemon(context)
   const memory = memoryOf(daemon.socket, { program: '/nowhere/waylore', budgets: { start: 200 }, onProblem: it => problems.push(it) })
@@ -94,7 +94,7 @@ test('a program that cannot be started is a problem that is told, and nothing el
 })
 
 for (const name of ['it never ends its line', 'it says no JSON', 'it closes when asked']) {
-  test(`when ${name}, the answer is not waited for`, { timeout: 60_000 }, async context => {
+  test(`when ${name}, the client does not wait for the answer`, { timeout: 60_000 }, async context => {
     const daemon = await new FakeDaemon(context).listen(TROUBLES[name]!.script!)
     const memory = memoryOf(daemon.socket, { budgets: { start: 600_000 } })
     assert.equal(await memory.instructions('mine'), 'mine')
@@ -102,7 +102,7 @@ for (const name of ['it never ends its line', 'it says no JSON', 'it closes when
   })
 }
 
-test('a daemon that hangs is left alone after three questions', async context => {
+test('after three timeouts the client pauses', async context => {
   const daemon = await new FakeDaemon(context).listen(() => undefined)
   const memory = memoryOf(daemon.socket, { budgets: { start: 5 } })
   for (const task of 'abcdefgh') await memory.instructions('mine', { task })
@@ -111,7 +111,7 @@ test('a daemon that hangs is left alone after three questions', async context =>
   assert.equal(daemon.lines.filter(it => it.request).length, 3)
 })
 
-/** Ends by itself, although a daemon that hangs holds the connection, and nobody says `end`. */
+/** A program that exits by itself, although a hung daemon holds the connection and `end` is not called. */
 for (const [kind, load] of [['esm', 'import { createMemory } from'], ['cjs', 'const { createMemory } = require(']] as const) {
   test(`a process is not kept alive (${kind})`, { timeout: 60_000 }, async context => {
     const daemon = await new FakeDaemon(context).listen(() => undefined)

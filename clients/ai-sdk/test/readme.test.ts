@@ -1,4 +1,4 @@
-/** The example of the README runs as it stands, but for its model, with either version of the SDK. */
+/** The example of the README runs unchanged, except for its model, with both versions of the SDK. */
 
 import assert from 'node:assert/strict'
 import { execFileSync } from 'node:child_process'

@@ -1,6 +1,6 @@
 /**
- * With the real program: what a person taught it reaches the model that opens the file. `WAYLORE_PROGRAM` says where it
- * is; without, this is skipped, and whoever runs the tests says so.
+ * With the real program: a memory reaches the model that opens its file. `WAYLORE_PROGRAM` is the path of the program;
+ * without it these tests are skipped, and `scripts/test` reports that.
  */
 
 import assert from 'node:assert/strict'
@@ -14,10 +14,10 @@ import { counts, model, SDKS, tool } from './kit.ts'
 
 const program = process.env.WAYLORE_PROGRAM ?? ''
 const options = { skip: program === '' ? 'WAYLORE_PROGRAM is not set' : false, timeout: 120_000 }
-/** Far more than an agent would wait: whether it is quick enough is measured elsewhere. */
+/** Far more than an agent would wait: speed is measured elsewhere. */
 const PATIENCE = 30_000
 
-/** A project of a person who never used the program before, who now teaches it one thing. */
+/** A new project with one memory. */
 class Shop {
   readonly problems: string[] = []
   readonly #home = mkdtempSync(join(tmpdir(), 'waylore-sdk-'))
@@ -38,7 +38,7 @@ class Shop {
     return execFileSync(program, args, { cwd: this.#cwd, encoding: 'utf8', timeout: PATIENCE, stdio: 'pipe' })
   }
 
-  /** The memory of a session; it starts the daemon where none listens. */
+  /** The memory of a session; it starts the daemon if none listens. */
   memory(): Memory {
     const budgets = { start: PATIENCE, tool: PATIENCE, step: PATIENCE, limit: PATIENCE, end: PATIENCE }
     return createMemory({ cwd: this.#cwd, program, budgets, onProblem: it => this.problems.push(it) })
@@ -46,7 +46,7 @@ class Shop {
 }
 
 for (const sdk of SDKS) {
-  test(`${sdk.name}: what was remembered about a file reaches the model, once, and the session is learned from`, options, async context => {
+  test(`${sdk.name}: a memory about a file reaches the model once, and the session is learned from`, options, async context => {
     const shop = new Shop(context)
     const memory = shop.memory()
     const agent = model(sdk, [...Array(6).fill([['read', { path: 'src/auth.ts' }]]), 'done'])
@@ -75,7 +75,7 @@ test('a daemon that was killed is started again', options, async context => {
   while (isAlive(pid)) await new Promise(setImmediate)
   const second = shop.memory()
   assert.match(await second.instructions('Be brief.'), /it wants seconds/, shop.problems.join('\n'))
-  // What it was told at the start, it is not told again at the file.
+  // A note shown at the start is not shown again for the file.
   const tools: any = second.wrapTools({ read: { execute: () => 'the file' } })
   const output = tools.read.execute({ path: 'src/auth.ts' }, { toolCallId: 'c' })
   assert.equal((await tools.read.toModelOutput({ toolCallId: 'c', input: {}, output })).value, 'the file')

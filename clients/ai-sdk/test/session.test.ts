@@ -1,11 +1,11 @@
-/** What the daemon is told, from the beginning of a session to its end. */
+/** The lines that the daemon receives, from the start of a session to its end. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
 import { FakeDaemon, type Fields, knows, memoryOf, model, SDKS, tool } from './kit.ts'
 
 for (const sdk of SDKS) {
-  test(`${sdk.name}: a session is told as it happens`, async context => {
+  test(`${sdk.name}: the events of a session are sent as they happen`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({}))
     const memory = memoryOf(daemon.socket, { task: 'mend it', session: 'mine' })
     const own: string[] = []
@@ -45,7 +45,7 @@ for (const sdk of SDKS) {
   })
 }
 
-test('instructions get what is known at the start, and are otherwise what they were', async context => {
+test('instructions get the notes for the start, and are otherwise unchanged', async context => {
   const daemon = await new FakeDaemon(context).listen(line => line.request && { ok: { text: line.task === 'odd' ? '' : ' NOTES\n' } })
   const memory = memoryOf(daemon.socket)
   const message = { role: 'system' as const, content: 'mine', providerOptions: { a: { b: 1 } } }
@@ -56,11 +56,11 @@ test('instructions get what is known at the start, and are otherwise what they w
   assert.deepEqual(await memory.instructions([message]), [message, { role: 'system', content: 'NOTES' }])
   assert.equal(await memory.instructions('mine', { task: 'odd' }), 'mine')
   await memory.end()
-  // Asked once for each task: the beginning of a prompt does not change from turn to turn.
+  // One request per task: the prefix of a prompt does not change from turn to turn.
   assert.equal(daemon.lines.filter(it => it.request === 'session_context').length, 2)
 })
 
-test('what was said at the start is not said again at a file, unless there is more to it', async context => {
+test('a note shown at the start is not shown again for a file, unless it contains another memory', async context => {
   const memories: Record<string, string[]> = { '/tmp/a': ['m1'], '/tmp/b': ['m1', 'm2'], '/tmp/c': [] }
   const daemon = await new FakeDaemon(context).listen(line => line.request === 'session_context'
     ? { ok: { text: 'NOTES', memories: ['m1', 'm3'] } }
@@ -76,7 +76,7 @@ test('what was said at the start is not said again at a file, unless there is mo
   await memory.end()
 })
 
-test('an answer that comes late is said at the next occasion', async context => {
+test('a late answer is used for the next result', async context => {
   let late: (() => void) | undefined
   const daemon = await new FakeDaemon(context).listen((line, socket) => {
     if (line.event === 'tool_call' && late) late()
@@ -98,7 +98,7 @@ test('an answer that comes late is said at the next occasion', async context => 
   await memory.end()
 })
 
-test('what was told to a daemon that went away is told to the next one, and nothing twice that was read', async context => {
+test('unread events are sent again to the next daemon, and read ones are not', async context => {
   const daemon = await new FakeDaemon(context).listen((line, socket) => {
     if (line.request === 'step_context') return { ok: { text: '' } }
     if (line.args?.paths[0] === 'b') socket.destroy()
@@ -115,12 +115,12 @@ test('what was told to a daemon that went away is told to the next one, and noth
   await daemon.stop()
   daemon.lines.length = 0
   await daemon.listen(knows({}))
-  // It is looked for again after a moment, whenever something is asked; nothing more is told meanwhile.
+  // The client reconnects after its back-off, with the next request; no other event is sent meanwhile.
   while (!daemon.lines.some(it => it.request)) {
     await memory.instructions()
     await new Promise(setImmediate)
   }
-  const told = daemon.lines.filter(it => it.event).map(it => it.call_id ?? it.event)
-  assert.deepEqual(told, ['session_start', 'b', 'b'])
+  const events = daemon.lines.filter(it => it.event).map(it => it.call_id ?? it.event)
+  assert.deepEqual(events, ['session_start', 'b', 'b'])
   await memory.end()
 })

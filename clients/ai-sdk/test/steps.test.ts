@@ -1,4 +1,4 @@
-/** What is said between steps, and how many there may be. */
+/** Notes between steps, and the step limit. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -21,13 +21,13 @@ for (const sdk of SDKS) {
     assert.equal(res.text, 'done')
     assert.deepEqual(counts(agent, 'NOTE-A'), [0, 1, 1, 1, 1])
     assert.deepEqual(counts(agent, 'NOTE-B'), [0, 0, 1, 1, 1])
-    // Each prompt begins like the one before, so that caches of prompts keep working.
+    // Each prompt has the previous one as its prefix, so that prompt caches keep working.
     const all = prompts(agent).map(it => it.slice(0, -1))
     for (const [i, it] of all.slice(1).entries()) assert.ok(it.startsWith(all[i]!), `step ${i + 1}`)
     await memory.end()
   })
 
-  test(`${sdk.name}: your own prepareStep is asked first and keeps its say`, async context => {
+  test(`${sdk.name}: your own prepareStep runs first and its result is kept`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({ broken: 'NOTE-A' }))
     const memory = memoryOf(daemon.socket)
     const [first, second] = [model(sdk, [[['bash', { command: 'a' }]]]), model(sdk, [read('x'), 'done'])]
@@ -52,7 +52,7 @@ for (const sdk of SDKS) {
     await memory.end()
   })
 
-  test(`${sdk.name}: what your own prepareStep throws is thrown`, async context => {
+  test(`${sdk.name}: errors of your own prepareStep are thrown`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({}))
     const memory = memoryOf(daemon.socket)
     const prepareStep = memory.prepareStep(() => { throw new Error('mine') })
@@ -60,7 +60,7 @@ for (const sdk of SDKS) {
     await memory.end()
   })
 
-  test(`${sdk.name}: messages that were cut away take their notes with them`, async context => {
+  test(`${sdk.name}: notes of removed messages are removed`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({ broken: 'NOTE-A', 'y.ts': 'NOTE-B' }))
     const memory = memoryOf(daemon.socket)
     const agent = model(sdk, [[['bash', { command: 'a' }]], read('x.ts'), read('y.ts'), 'done'])
@@ -76,7 +76,7 @@ for (const sdk of SDKS) {
     await memory.end()
   })
 
-  test(`${sdk.name}: tools that were not wrapped are heard of in their step`, async context => {
+  test(`${sdk.name}: tools that were not wrapped are observed from their step`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({ 'auth.ts': 'NOTE-A' }))
     const memory = memoryOf(daemon.socket)
     const agent = model(sdk, [read('auth.ts'), read('b.ts'), 'done'])
@@ -87,7 +87,7 @@ for (const sdk of SDKS) {
     assert.deepEqual(daemon.lines.filter(it => it.event === 'tool_call').map(it => it.args.paths), [['auth.ts'], ['b.ts']])
   })
 
-  test(`${sdk.name}: from the fifth step on there may be a note whatever happened`, async context => {
+  test(`${sdk.name}: from the fifth step on a note may be added`, async context => {
     let n = 0
     const daemon = await new FakeDaemon(context).listen(line => line.request && { ok: { text: line.step ? `NOTE-${++n}` : '' } })
     const memory = memoryOf(daemon.socket)
@@ -114,7 +114,7 @@ for (const sdk of SDKS) {
     })
   }
 
-  test(`${sdk.name}: your own conditions stop as they did`, async context => {
+  test(`${sdk.name}: your own conditions still stop the agent`, async context => {
     const daemon = await new FakeDaemon(context).listen(line => line.request && { ok: { limit: 6 } })
     const memory = memoryOf(daemon.socket)
     const agent = model(sdk, Array(9).fill([['think', {}]]))

@@ -1,4 +1,4 @@
-/** What goes with the result of a tool. */
+/** Notes in the results of tools. */
 
 import assert from 'node:assert/strict'
 import { test } from 'node:test'
@@ -7,7 +7,7 @@ import { counts, FakeDaemon, knows, memoryOf, model, prompts, SDKS, tool } from 
 const NOTE = '<notes>verify() wants seconds</notes>'
 
 for (const sdk of SDKS) {
-  test(`${sdk.name}: a note goes with the result, once, and the program's own result stays as it is`, async context => {
+  test(`${sdk.name}: a note is added to the output for the model once, and the returned value is unchanged`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({ 'auth.ts': NOTE }))
     const memory = memoryOf(daemon.socket)
     const agent = model(sdk, [[['read', { path: 'auth.ts' }]], [['read', { path: 'auth.ts' }]], 'done'])
@@ -16,12 +16,12 @@ for (const sdk of SDKS) {
     assert.deepEqual(counts(agent, 'wants seconds'), [0, 1, 1])
     assert.match(prompts(agent)[1]!, /"value":"the file\\n\\n<notes>verify/)
     assert.equal(res.steps[0].toolResults[0].output, 'the file')
-    // Whoever keeps the conversation keeps the note where the model saw it.
+    // The stored conversation contains the note where the model saw it.
     assert.match(JSON.stringify(res.responseMessages ?? res.response.messages), /wants seconds/)
     await memory.end()
   })
 
-  test(`${sdk.name}: a stream of text gets its notes as well`, async context => {
+  test(`${sdk.name}: a text stream gets its notes as well`, async context => {
     const daemon = await new FakeDaemon(context).listen(knows({ 'auth.ts': NOTE }))
     const memory = memoryOf(daemon.socket)
     const generated = model(sdk, [[['read', { path: 'auth.ts' }]], 'done'])
@@ -45,7 +45,7 @@ for (const sdk of SDKS) {
     assert.equal(daemon.lines.filter(it => it.event === 'step_complete').length, 2)
   })
 
-  test(`${sdk.name}: whatever form a result has, the note follows it`, async context => {
+  test(`${sdk.name}: a note is appended to every form of result`, async context => {
     const forms: [string, (input: any) => unknown, object, RegExp][] = [
       ['an object', () => ({ lines: 3 }), {}, /"type":"text","value":"\{\\"lines\\":3\}\\n\\n<notes>/],
       ['nothing', () => undefined, {}, /"type":"text","value":"null\\n\\n<notes>/],
@@ -68,7 +68,7 @@ for (const sdk of SDKS) {
     }
   })
 
-  test(`${sdk.name}: where there is nothing to say, the model is given what it would be given anyway`, async context => {
+  test(`${sdk.name}: without a note, the output for the model is unchanged`, async context => {
     const outputs: unknown[] = ['text', { at: new Date(0), gone: undefined }, 7, null, undefined, ['a']]
     for (const output of outputs) {
       const daemon = await new FakeDaemon(context).listen(knows({}))
@@ -84,7 +84,7 @@ for (const sdk of SDKS) {
   })
 }
 
-test('the result of a tool that the provider defined keeps its form; the note goes with the next result', async context => {
+test('the result of a provider-defined tool keeps its form; the note is added to the next result', async context => {
   const daemon = await new FakeDaemon(context).listen(knows({ 'a.ts': NOTE }))
   const memory = memoryOf(daemon.socket)
   const execute = (): object => ({ output: 'x' })
@@ -98,7 +98,7 @@ test('the result of a tool that the provider defined keeps its form; the note go
   await memory.end()
 })
 
-test('tools keep what they are, and are wrapped once', async context => {
+test('tools keep their properties, and are wrapped once', async context => {
   const daemon = await new FakeDaemon(context).listen(knows({}))
   const memory = memoryOf(daemon.socket)
   class Reader {
@@ -116,7 +116,7 @@ test('tools keep what they are, and are wrapped once', async context => {
   assert.equal(daemon.lines.filter(it => it.event === 'tool_call').length, 1)
 })
 
-test('what a tool throws is thrown, as it is', async context => {
+test('errors of a tool are thrown unchanged', async context => {
   const daemon = await new FakeDaemon(context).listen(knows({}))
   const memory = memoryOf(daemon.socket)
   const error = new Error('no such file')

@@ -1,4 +1,4 @@
-/** Compiled, never run: what a user writes has the right types, with either version of the SDK: v7 with the tests, v6 by itself. */
+/** Compiled, never run: user code has the right types with both versions of the SDK: v7 with the tests, v6 separately. */
 
 import { generateText, stepCountIs, streamText, tool, ToolLoopAgent, type LanguageModel } from 'ai'
 import { z } from 'zod'

@@ -85,13 +85,12 @@ pub(crate) async fn record_note(
         step: None,
     };
     // In the journal of the conversation the note is judged together with its evidence.
-    let (id, mut events) = match running_conversation(project, session) {
-        Some(id) => (id, Vec::new()),
+    let (id, mut events) = if let Some(id) = running_conversation(project, session) {
+        (id, Vec::new())
+    } else {
         // A repeated start event has the same id and is ignored.
-        None => {
-            let start = Event::SessionStart(own_session_start(&root, session));
-            (session.id, vec![new_event(project, session.id, "start", start)])
-        }
+        let start = Event::SessionStart(own_session_start(&root, session));
+        (session.id, vec![new_event(project, session.id, "start", start)])
     };
     // Ids of notes are unique within a process; other processes may write into the same journal.
     let event_id = format!("{event_id} {}", session.id);

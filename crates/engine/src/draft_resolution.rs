@@ -72,7 +72,7 @@ pub(crate) async fn resolve_draft(
         StatementRelation::Near { .. } if !is_held => {
             merge(old, draft, MergeKind::Near, type_origin)
         }
-        StatementRelation::Contradicts { what } if !is_held => {
+        StatementRelation::Contradicts { conflict: what } if !is_held => {
             supersede(old, draft, what.to_string())
         }
         _ => insert_draft(draft),

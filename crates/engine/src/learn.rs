@@ -39,7 +39,7 @@ mod transcript_tail;
 
 use model::{Actor, MemoryId};
 use observe::Scratchpad;
-use store::{AuditAction, StoreChange, WriteBatch};
+use store::{AuditAction, StoreChange, StoreReader, WriteBatch};
 
 use crate::editing::user_batch;
 use crate::{Error, NotebookScope, Project, ProjectReader};
@@ -151,7 +151,7 @@ fn deprecated_by(change: &StoreChange) -> Option<MemoryId> {
 
 /// The strictness with which candidates are judged, and the counts it follows from.
 pub(crate) async fn strictness(reader: &ProjectReader) -> Result<JudgingStrictness, Error> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
         return Ok(JudgingStrictness::default());
     };
     let (n_learned, n_rejected) = store.learning().count_judged().await?;

@@ -22,7 +22,7 @@ const NOTES: &[&str] = &[
 ];
 
 /// Long enough that a neighbour on the machine does not decide the result.
-const PATIENCE: Duration = Duration::from_secs(2);
+const MEASURE_TIME: Duration = Duration::from_secs(2);
 
 fn main() {
     let embedder = BuiltInEmbedder::with_threads(NonZero::<usize>::MIN);
@@ -46,7 +46,7 @@ fn main() {
 fn measure(embedder: &BuiltInEmbedder, name: &str, texts: &[&str], batch: usize) {
     let (start, busy) = (Instant::now(), busy_ms());
     let mut times = Vec::new();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < MEASURE_TIME {
         let from = times.len() * batch;
         let batch: Vec<&str> = (from..from + batch).map(|i| texts[i % texts.len()]).collect();
         let begin = Instant::now();
@@ -71,7 +71,7 @@ fn busy_ms() -> f64 {
     nanoseconds.unwrap_or_default() / 1e6
 }
 
-/// What the system says the process holds, now and at most; empty where it does not say.
+/// Current and peak memory of the process; empty where the system does not report it.
 fn resident() -> String {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let wanted =

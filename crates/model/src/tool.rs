@@ -62,7 +62,7 @@ closed! {
 }
 
 closed! {
-    /// Whether a call brings external text into the session.
+    /// Condition under which a call brings external text into the session.
     pub enum ExternalContent : "external" {
         Never = "never",
         Always = "always",

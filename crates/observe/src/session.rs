@@ -87,11 +87,11 @@ fn summarise_behaviour(pad: &Scratchpad) -> SessionBehaviour {
     for call in pad.calls.iter().filter(|it| it.state != CallState::Rejected) {
         let has_write = pad.touches_of_call(call).iter().any(|it| it.is_write);
         let is_edit = has_write && call.state == CallState::Ok;
-        let is_look =
-            call.n_touches > 0 || call.effects.has_any(CallEffects::SEARCH | CallEffects::LIST);
+        let is_look = call.n_touches > 0
+            || call.effects.has_any(CallEffects::RUNS_SEARCH | CallEffects::LISTS_FILES);
         match call.tool {
             _ if is_edit => acc.n_edits += 1,
-            _ if call.effects.has_any(CallEffects::REVIEW) => acc.n_reviews += 1,
+            _ if call.effects.has_any(CallEffects::READS_REVIEW) => acc.n_reviews += 1,
             ToolKind::Read | ToolKind::Search | ToolKind::List => acc.n_looks += 1,
             ToolKind::Shell if is_look => acc.n_looks += 1,
             _ => acc.n_others += 1,
@@ -125,12 +125,14 @@ fn find_validation_basis(pad: &Scratchpad) -> Option<ValidationBasis> {
     let last_edit = pad.successful_touches().filter(|it| it.is_write).map(|it| it.call).last();
     // A check says nothing about later edits, and without an edit there is nothing to validate.
     let later_calls = last_edit.map_or(&[][..], |edit| &pad.calls[edit as usize + 1..]);
-    let is_check = |it: &&LoggedCall| it.effects.has_any(CallEffects::TEST | CallEffects::CHECK);
+    let is_check =
+        |it: &&LoggedCall| it.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
     let checks: Vec<&LoggedCall> = later_calls.iter().filter(is_check).collect();
     // The last check decides: work that passes one check and then fails another does not hold.
     let is_checked = checks.iter().any(|it| it.has_succeeded())
         && !checks.last().is_some_and(|it| it.has_failed());
-    let is_commit = |it: &LoggedCall| it.has_succeeded() && it.effects.has_any(CallEffects::COMMIT);
+    let is_commit =
+        |it: &LoggedCall| it.has_succeeded() && it.effects.has_any(CallEffects::MAKES_COMMIT);
     (is_checked || pad.calls.iter().any(is_commit)).then_some(ValidationBasis::Observed)
 }
 

@@ -1,5 +1,6 @@
-//! Measures `instruction_like` on labelled lines from standard input, one JSON object each: `text`, `label` (0 or 1), `source`.
-#![expect(clippy::print_stdout, reason = "an example talks to a person")]
+//! Measures `detect_instruction` on labelled lines from standard input, one JSON object each: `text`,
+//! `label` (0 or 1), `source`.
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::collections::BTreeMap;
 use std::io::{BufRead, stdin};

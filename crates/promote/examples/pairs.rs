@@ -1,7 +1,7 @@
-//! Lays every pair of lines from standard input side by side and prints the pairs that are not unrelated.
+//! Compares every pair of lines from standard input and prints the pairs that are not unrelated.
 //!
-//! For auditing on real text: every `Same` and `Contradicts` it prints is to be read by a person.
-#![expect(clippy::print_stdout, reason = "an example talks to a person")]
+//! For audits on real text: a person reads every `Same` and `Contradicts` that it prints.
+#![expect(clippy::print_stdout, reason = "an example prints its result")]
 
 use std::io::{BufRead, stdin};
 
@@ -15,13 +15,13 @@ fn main() {
     for (nth, new) in lines.iter().enumerate() {
         for old in &lines[..nth] {
             n_pairs += 1;
-            let said = match compare_statements(&statement(old), &statement(new)) {
+            let relation = match compare_statements(&statement(old), &statement(new)) {
                 StatementRelation::Unrelated => continue,
                 StatementRelation::Same => "same".to_owned(),
                 StatementRelation::Near { similarity } => format!("near {similarity}"),
-                StatementRelation::Contradicts { what } => format!("contradicts: {what}"),
+                StatementRelation::Contradicts { conflict } => format!("contradicts: {conflict}"),
             };
-            println!("{said}\n    {old}\n    {new}");
+            println!("{relation}\n    {old}\n    {new}");
         }
     }
     println!("{n_pairs} pairs");

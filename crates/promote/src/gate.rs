@@ -1,45 +1,47 @@
-//! Gates by session type: when candidates are looked at, which signals count, how many may pass.
+//! Gates by session type: the condition for judging candidates, the admitted signals, and the number of
+//! memories that may pass.
 
 use model::{PerMille, SessionType, SignalKind, ValidationBasis, ValidationKind};
 
-/// What must have happened before a session's candidates are looked at.
+/// Condition under which the candidates of a session are judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum GateCondition {
-    /// The work was validated, in whichever way.
+    /// The work was validated in any way.
     Validation,
     /// The session ended.
     SessionEnd,
-    /// The host said this.
+    /// The host reported this validation, or the work was validated in any other way.
     Report(ValidationKind),
     Never,
 }
 
-/// A signal at a gate: how often it must be seen, and what it loses.
+/// Rule by which a gate admits a signal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AdmissionRule {
     pub signal: SignalKind,
     pub min_occurrences: u32,
-    /// Taken off the confidence, in thousandths.
+    /// Per mille that the confidence is reduced by.
     pub reduction: u16,
 }
 
-/// What a session of one type may teach.
+/// The gate of a session type.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gate {
     pub condition: GateCondition,
+    /// Memories that one session may become.
     pub max_memories: u32,
-    /// Candidates below it do not pass, whatever their threshold.
+    /// Minimum score, in addition to the minimum of the memory kind.
     pub min_score: PerMille,
     pub needs_review: bool,
-    /// `None`: every signal, as often as its own row says.
+    /// The admitted signals; `None` admits all of them.
     pub rules: Option<&'static [AdmissionRule]>,
 }
 
-const fn admit(signal: SignalKind, occurrences: u32, reduction: u16) -> AdmissionRule {
-    AdmissionRule { signal, min_occurrences: occurrences, reduction }
+const fn admit(signal: SignalKind, min_occurrences: u32, reduction: u16) -> AdmissionRule {
+    AdmissionRule { signal, min_occurrences, reduction }
 }
 
-// What a person says, what an agent records and what it gave up teach in every session that teaches.
+// Statements need no repetition. In order: the note, the user, the dead end.
 const STATED_RULES: [AdmissionRule; 3] = [
     admit(SignalKind::Recorded, 1, 0),
     admit(SignalKind::UserCorrection, 1, 0),
@@ -48,7 +50,7 @@ const STATED_RULES: [AdmissionRule; 3] = [
 
 #[rustfmt::skip]
 const INSIGHTS_RULES: &[AdmissionRule] = &[
-    //     signal                      seen reduction
+    //    signal                      seen reduction
     admit(SignalKind::CoAccess,       1,   150),
     admit(SignalKind::SelfCorrection, 1,   0),
     admit(SignalKind::RepeatedGrep,   1,   100),
@@ -73,54 +75,52 @@ const REVIEW_RULES: &[AdmissionRule] = &[
     STATED_RULES[0], STATED_RULES[1], STATED_RULES[2],
 ];
 
+/// The gate of a session type.
 #[rustfmt::skip]
 pub const fn gate_for(kind: SessionType) -> Gate {
     use SessionType as S;
     match kind {
-        //                         opens on                                        most floor review tickets
-        S::Build        => row(GateCondition::Validation,                              20, 650, false, None),
-        S::Insights     => row(GateCondition::SessionEnd,                                  5,  0,   true,  Some(INSIGHTS_RULES)),
-        S::Roadmap      => row(GateCondition::SessionEnd,                                  3,  0,   true,  Some(ROADMAP_RULES)),
-        S::Terminal     => row(GateCondition::SessionEnd,                                  3,  0,   true,  Some(TERMINAL_RULES)),
-        S::Changelog    => row(GateCondition::Never,                                  0,  0,   true,  Some(&[])),
+        //                     condition                                                 max min score review rules
+        S::Build        => row(GateCondition::Validation,                               20, 650, false, None),
+        S::Insights     => row(GateCondition::SessionEnd,                               5,  0,   true,  Some(INSIGHTS_RULES)),
+        S::Roadmap      => row(GateCondition::SessionEnd,                               3,  0,   true,  Some(ROADMAP_RULES)),
+        S::Terminal     => row(GateCondition::SessionEnd,                               3,  0,   true,  Some(TERMINAL_RULES)),
+        S::Changelog    => row(GateCondition::Never,                                    0,  0,   true,  Some(&[])),
         S::SpecCreation => row(GateCondition::Report(ValidationKind::SpecAccepted),     3,  0,   false, Some(SPEC_RULES)),
         S::PrReview     => row(GateCondition::Report(ValidationKind::ReviewCompleted),  8,  0,   false, Some(REVIEW_RULES)),
     }
 }
 
 const fn row(
-    opens: GateCondition,
-    most: u32,
-    floor: u16,
+    condition: GateCondition,
+    max_memories: u32,
+    min_score: u16,
     needs_review: bool,
-    tickets: Option<&'static [AdmissionRule]>,
+    rules: Option<&'static [AdmissionRule]>,
 ) -> Gate {
-    Gate {
-        condition: opens,
-        max_memories: most,
-        min_score: PerMille::new(floor),
-        needs_review,
-        rules: tickets,
-    }
+    Gate { condition, max_memories, min_score: PerMille::new(min_score), needs_review, rules }
 }
 
 impl Gate {
-    /// Whether what is known of a session opens its gate.
-    pub fn is_open(&self, validated: Option<ValidationBasis>, said: &[ValidationKind]) -> bool {
+    /// Returns whether the gate's condition holds for a finished session.
+    pub fn is_open(
+        &self,
+        basis: Option<ValidationBasis>,
+        reported_validations: &[ValidationKind],
+    ) -> bool {
         match self.condition {
-            GateCondition::Validation => validated.is_some(),
+            GateCondition::Validation => basis.is_some(),
             GateCondition::SessionEnd => true,
-            // A review or a plan that was checked in any other way holds as well.
-            GateCondition::Report(kind) => said.contains(&kind) || validated.is_some(),
+            GateCondition::Report(kind) => reported_validations.contains(&kind) || basis.is_some(),
             GateCondition::Never => false,
         }
     }
 
-    /// How a signal passes; `None` when it does not.
+    /// The rule that admits a signal; `None` if the gate does not admit it.
     pub fn rule_for(&self, signal: SignalKind) -> Option<AdmissionRule> {
         match self.rules {
             None => Some(admit(signal, 1, 0)),
-            Some(tickets) => tickets.iter().copied().find(|it| it.signal == signal),
+            Some(rules) => rules.iter().copied().find(|it| it.signal == signal),
         }
     }
 }
@@ -130,7 +130,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_build_opens_when_it_holds_and_a_changelog_never() {
+    fn a_build_opens_when_it_is_validated_and_a_changelog_never() {
         let build = gate_for(SessionType::Build);
         assert!(!build.is_open(None, &[]) && build.is_open(Some(ValidationBasis::Observed), &[]));
         assert!(!gate_for(SessionType::Changelog).is_open(Some(ValidationBasis::Said), &[]));
@@ -142,7 +142,7 @@ mod tests {
     }
 
     #[test]
-    fn only_signals_with_a_ticket_pass() {
+    fn only_signals_with_a_rule_are_admitted() {
         let terminal = gate_for(SessionType::Terminal);
         assert_eq!(terminal.rule_for(SignalKind::StepOverrun), None);
         assert_eq!(terminal.rule_for(SignalKind::TestOrder), None);
@@ -156,11 +156,11 @@ mod tests {
     }
 
     #[test]
-    fn no_signal_has_two_tickets() {
+    fn no_signal_has_two_rules() {
         for kind in SessionType::ALL {
-            let tickets = gate_for(*kind).rules.unwrap_or(&[]);
-            for (i, it) in tickets.iter().enumerate() {
-                assert!(tickets[..i].iter().all(|other| other.signal != it.signal), "{kind}");
+            let rules = gate_for(*kind).rules.unwrap_or(&[]);
+            for (i, it) in rules.iter().enumerate() {
+                assert!(rules[..i].iter().all(|other| other.signal != it.signal), "{kind}");
             }
         }
     }

@@ -297,7 +297,7 @@ mod tests {
                 let tainted = if *tainted { " tainted" } else { "" };
                 format!("keep {confidence} score {score}{review}{tainted}")
             }
-            PromotionVerdict::Dropped { reason: why, detail } => format!("{why}: {detail}"),
+            PromotionVerdict::Dropped { reason, detail } => format!("{reason}: {detail}"),
         }
     }
 
@@ -375,9 +375,9 @@ mod tests {
 
     #[test]
     fn more_sessions_raise_confidence_up_to_a_limit() {
-        let of =
+        let confidence =
             |sessions| compute_confidence(&candidate(SignalKind::ErrorRetry, sessions), 0).get();
-        assert_eq!((of(1), of(2), of(5), of(50)), (765, 795, 885, 885));
+        assert_eq!([1, 2, 5, 50].map(confidence), [765, 795, 885, 885]);
     }
 
     #[test]
@@ -394,8 +394,8 @@ mod tests {
         }));
         let verdicts = judge_candidates(&all, &facts(SessionType::Build));
         let kept = |signal: SignalKind| {
-            let of = all.iter().zip(&verdicts).filter(|it| it.0.signal == signal);
-            of.filter(|it| matches!(it.1, PromotionVerdict::Keep { .. })).count()
+            let judged = all.iter().zip(&verdicts).filter(|it| it.0.signal == signal);
+            judged.filter(|it| matches!(it.1, PromotionVerdict::Keep { .. })).count()
         };
         assert_eq!((kept(SignalKind::CoAccess), kept(SignalKind::ErrorRetry)), (8, 3));
     }
@@ -418,10 +418,12 @@ mod tests {
     }
 
     proptest! {
-        /// Another session raises a verdict or leaves it; external text lowers it once, by its share.
+        /// A further session never lowers a verdict; taint lowers it once.
         #[test]
         fn sessions_raise_a_verdict_and_taint_lowers_it_once(sessions in 1..6_u32, at in 0..SignalKind::ALL.len()) {
-            let it = |sessions, tainted| PromotionCandidate { tainted, ..candidate(SignalKind::ALL[at], sessions) };
+            let it = |sessions, tainted| {
+                PromotionCandidate { tainted, ..candidate(SignalKind::ALL[at], sessions) }
+            };
             // A dropped candidate ranks below every confidence.
             let kept_at = |it: &PromotionCandidate| {
                 match judge_candidates(std::slice::from_ref(it), &facts(SessionType::Build)).remove(0) {

@@ -1,9 +1,10 @@
-//! Decides what a text is worth as a memory: its type, its wording, whether it is new, whether it is safe to keep.
+//! Decides what a text is worth as a memory: its type, its wording, its novelty, and its safety.
 //!
-//! Pure and synchronous, and it never fails: every text has a type, a summary and an answer. It reads no
-//! store and asks no model; what it cannot tell from the words it leaves to its caller as `Unrelated`. Where
-//! somebody else asks one, it knows the question and what of the answer may be believed.
-//! What sessions saw is judged by tables: gates, thresholds, shares. It does not find secrets.
+//! Pure and synchronous, and it never fails: every text has a type, a summary and a relation to another
+//! text. It reads no store and calls no model. Where a caller asks a language model, the crate provides
+//! the prompt and verifies the answer. If the words alone do not decide how two texts relate, the result is
+//! `Unrelated`, and the caller may compare embeddings. Patterns of sessions are judged by tables: gates,
+//! thresholds, shares. The crate does not search for secrets.
 
 mod phrase_table;
 mod text_chunks;
@@ -28,7 +29,8 @@ pub use judge::{
 };
 pub use llm_wording::{
     ComposedNote, MAX_REWORDED_NOTES, ModuleFacts, REWORD_PROMPT, SYNTHESIS_PROMPT,
-    SynthesisedNote, parse_rewording, parse_synthesis, reword_question, synthesis_question,
+    SynthesisedNote, format_reword_request, format_synthesis_request, parse_rewording,
+    parse_synthesis,
 };
 pub use novelty::{
     MemoryStatement, StatementConflict, StatementRelation, compare_statements, find_nearest,
@@ -47,9 +49,9 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(24))]
 
-        /// Nothing here may fail or dwell on a text because it is long or strange.
+        /// No function fails or takes long because a text is long or unusual.
         #[test]
-        fn any_text_of_64_kib_is_answered(piece in "(\\PC|[` .:|(\n]){1,30}") {
+        fn any_text_of_64_kib_is_accepted(piece in "(\\PC|[` .:|(\n]){1,30}") {
             let text = piece.repeat(65_536 / piece.len());
             let kind = model::MemoryType::Core(suggest_type(&text).kind);
             let statement = MemoryStatement { text: &text, files: &[], kind: &kind };

@@ -1,9 +1,10 @@
-//! Says how a new statement stands to an old one: the same, a near-duplicate, a contradiction, or something else.
+//! Compares two statements: the same, a near-duplicate, a contradiction, or unrelated.
 //!
-//! Likeness alone cannot tell a duplicate from a contradiction ("retry limit is 3", "retry limit is 5"), so
-//! statements are laid side by side and what differs is judged: a value makes a contradiction, a
-//! subject or circumstance makes two statements. Precision first: what cannot be told is `Unrelated`,
-//! which costs a duplicate; a wrong answer would cost a memory. Meaning behind other words is the embedding's business.
+//! Similarity alone cannot distinguish a duplicate from a contradiction ("retry limit is 3", "retry limit
+//! is 5"). So the terms of both statements are aligned and the differences are judged: another value is a
+//! contradiction, another subject or circumstance makes two statements. Precision comes first: in doubt
+//! the result is `Unrelated`, which costs a duplicate, while a wrong result would cost a memory. Statements
+//! that say the same in other words are left to embeddings.
 
 mod lexicon;
 mod terms;
@@ -20,7 +21,7 @@ pub use conflict::StatementConflict;
 use differences::{StatementDifferences, StatementSide, find_differences};
 use terms::{StatementTerm, TermClass, claim_length, parse_terms};
 
-/// What a memory says, as far as novelty is concerned.
+/// The parts of a memory that are compared.
 #[derive(Clone, Copy, Debug)]
 pub struct MemoryStatement<'a> {
     pub text: &'a str,
@@ -28,30 +29,39 @@ pub struct MemoryStatement<'a> {
     pub kind: &'a MemoryType,
 }
 
-/// How a new statement stands to an old one.
+/// Relation of a new statement to an old one.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementRelation {
-    /// The same words but for case, punctuation, articles and inflection.
+    /// The same words apart from case, punctuation, articles and inflection.
     Same,
     /// The same subject and the same facts in nearly the same words: reinforce the old one.
     Near {
         similarity: PerMille,
     },
-    /// The same subject with another fact: the new one supersedes the old one, and the user is told.
+    /// The same subject with another fact: the new statement supersedes the old one.
     Contradicts {
-        what: StatementConflict,
+        conflict: StatementConflict,
     },
     Unrelated,
 }
 
-/// Likeness from which statements without conflict count as one, in thousandths.
+/// Similarity from which statements without a conflict are near-duplicates, in per mille.
 const MIN_NEAR_SIMILARITY: u16 = 750;
-/// Likeness of everything but the value, from which a conflict is about the same subject.
+/// Similarity of everything but the value from which a conflict is about the same subject, in per mille.
 const MIN_SUBJECT_SIMILARITY: u16 = 750;
-/// Terms laid side by side at most; a memory of 2 KiB has fewer. Beyond it only equality is seen.
+/// Terms that are aligned; a memory of 2 KiB has fewer. Longer statements are only tested for equality.
 const MAX_TERMS: usize = 512;
 
-/// How `new` stands to `old`. The kind of answer is the same both ways; only a conflict tells old from new.
+/// Effect of different values on two statements.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum ConflictRule {
+    /// The statements contradict each other.
+    Contradict,
+    /// Both stay true: they report what happened at different times.
+    Coexist,
+}
+
+/// Compares two statements. Exchanging them changes the order of values in a conflict and nothing else.
 pub fn compare_statements(
     old: &MemoryStatement<'_>,
     new: &MemoryStatement<'_>,
@@ -59,7 +69,8 @@ pub fn compare_statements(
     relate_statements(old, &parse_terms(old.text), new, &parse_terms(new.text))
 }
 
-/// The position of the candidate that matters most: the same, else a contradiction, else the nearest; the first of equals.
+/// The candidate with the strongest relation to a statement, by position: the same, else a contradiction,
+/// else the most similar. The first of equals wins.
 pub fn find_nearest(
     new: &MemoryStatement<'_>,
     candidates: &[MemoryStatement<'_>],
@@ -67,18 +78,17 @@ pub fn find_nearest(
     let terms = parse_terms(new.text);
     let mut best: Option<(usize, StatementRelation)> = None;
     for (nth, old) in candidates.iter().enumerate() {
-        let res = relate_statements(old, &parse_terms(old.text), new, &terms);
-        if rank_relation(&res)
-            > best.as_ref().map_or((0, PerMille::ZERO), |it| rank_relation(&it.1))
-        {
-            best = Some((nth, res));
+        let relation = relate_statements(old, &parse_terms(old.text), new, &terms);
+        let best_rank = best.as_ref().map_or((0, PerMille::ZERO), |it| rank_relation(&it.1));
+        if rank_relation(&relation) > best_rank {
+            best = Some((nth, relation));
         }
     }
     best
 }
 
-fn rank_relation(relationship: &StatementRelation) -> (u8, PerMille) {
-    match relationship {
+fn rank_relation(relation: &StatementRelation) -> (u8, PerMille) {
+    match relation {
         StatementRelation::Same => (3, PerMille::ONE),
         StatementRelation::Contradicts { .. } => (2, PerMille::ONE),
         StatementRelation::Near { similarity } => (1, *similarity),
@@ -88,105 +98,116 @@ fn rank_relation(relationship: &StatementRelation) -> (u8, PerMille) {
 
 fn relate_statements(
     old: &MemoryStatement<'_>,
-    of_old: &[StatementTerm<'_>],
+    old_terms: &[StatementTerm<'_>],
     new: &MemoryStatement<'_>,
-    of_new: &[StatementTerm<'_>],
+    new_terms: &[StatementTerm<'_>],
 ) -> StatementRelation {
-    let about_others = !old.files.is_empty()
+    let has_other_files = !old.files.is_empty()
         && !new.files.is_empty()
         && !old.files.iter().any(|it| new.files.contains(it));
-    if about_others {
+    if has_other_files {
         return StatementRelation::Unrelated;
     }
-    let (left, right) = (term_keys(of_old), term_keys(of_new));
-    if left == right && (!left.is_empty() || old.text == new.text) {
+    let (old_keys, new_keys) = (term_keys(old_terms), term_keys(new_terms));
+    if old_keys == new_keys && (!old_keys.is_empty() || old.text == new.text) {
         return StatementRelation::Same;
     }
-    if left.len().max(right.len()) > MAX_TERMS {
+    if old_keys.len().max(new_keys.len()) > MAX_TERMS {
         return StatementRelation::Unrelated;
     }
-    let may_conflict = is_claim(old.kind) && is_claim(new.kind);
-    // Which of two equally long alignments is found depends on the order of the sides; a fixed order makes the answer symmetrical.
-    if (&left, old.text) <= (&right, new.text) {
-        relate_terms(of_old, of_new, may_conflict)
+    let rule = if is_claim(old.kind) && is_claim(new.kind) {
+        ConflictRule::Contradict
     } else {
-        relate_terms(of_new, of_old, may_conflict).swap_sides()
+        ConflictRule::Coexist
+    };
+    // The order of the sides decides which of two equally long alignments is found. A fixed order makes
+    // the result symmetrical.
+    if (&old_keys, old.text) <= (&new_keys, new.text) {
+        relate_terms(old_terms, new_terms, rule)
+    } else {
+        relate_terms(new_terms, old_terms, rule).swap_sides()
     }
 }
 
+/// Compares the whole statements, then their claims without reasons and further sentences.
 fn relate_terms(
     left: &[StatementTerm<'_>],
     right: &[StatementTerm<'_>],
-    may_conflict: bool,
+    rule: ConflictRule,
 ) -> StatementRelation {
-    let whole = judge_differences(
-        &find_differences(&StatementSide::new(left), &StatementSide::new(right)),
-        may_conflict,
-    );
+    let compare = |left, right| {
+        let differences = find_differences(&StatementSide::new(left), &StatementSide::new(right));
+        judge_differences(&differences, rule)
+    };
+    let whole = compare(left, right);
     if whole != StatementRelation::Unrelated {
         return whole;
     }
-    let (claim_left, rest_left) = left.split_at(claim_length(left));
-    let (claim_right, rest_right) = right.split_at(claim_length(right));
-    if has_qualifier(rest_left) || has_qualifier(rest_right) {
+    let (left_claim, left_rest) = left.split_at(claim_length(left));
+    let (right_claim, right_rest) = right.split_at(claim_length(right));
+    if has_qualifier(left_rest) || has_qualifier(right_rest) {
         return StatementRelation::Unrelated;
     }
-    let both_go_on = !rest_left.is_empty() && !rest_right.is_empty();
-    let only_reasons = is_reason(rest_left) && is_reason(rest_right);
-    match judge_differences(
-        &find_differences(&StatementSide::new(claim_left), &StatementSide::new(claim_right)),
-        may_conflict,
-    ) {
-        res @ StatementRelation::Contradicts { .. } if only_reasons || !both_go_on => res,
+    let both_continue = !left_rest.is_empty() && !right_rest.is_empty();
+    let only_reasons = is_reason(left_rest) && is_reason(right_rest);
+    match compare(left_claim, right_claim) {
+        conflict @ StatementRelation::Contradicts { .. } if only_reasons || !both_continue => {
+            conflict
+        }
         // Merging must not lose a fact, a further sentence or a second reason.
-        res @ StatementRelation::Near { .. }
-            if only_reasons && !both_go_on && fact_keys(left) == fact_keys(right) =>
+        near @ StatementRelation::Near { .. }
+            if only_reasons && !both_continue && fact_keys(left) == fact_keys(right) =>
         {
-            res
+            near
         }
         _ => StatementRelation::Unrelated,
     }
 }
 
-fn judge_differences(it: &StatementDifferences, may_conflict: bool) -> StatementRelation {
-    if it.has_other_subject {
+fn judge_differences(differences: &StatementDifferences, rule: ConflictRule) -> StatementRelation {
+    if differences.has_other_subject {
         return StatementRelation::Unrelated;
     }
-    // Two values that differ at once are more often another subject than a second thought.
-    match (&it.conflicts[..], it.is_negated) {
-        ([], false)
-            if it.n_extra_facts == 0 && it.similarity >= MIN_NEAR_SIMILARITY && it.n_shared > 0 =>
-        {
-            StatementRelation::Near { similarity: PerMille::new(it.similarity) }
+    let may_conflict = rule == ConflictRule::Contradict;
+    let is_near = differences.n_extra_facts == 0
+        && differences.similarity >= MIN_NEAR_SIMILARITY
+        && differences.n_shared > 0;
+    // Two values that differ at once are more often another subject than a changed mind.
+    match (&differences.conflicts[..], differences.is_negated) {
+        ([], false) if is_near => {
+            StatementRelation::Near { similarity: PerMille::new(differences.similarity) }
         }
-        ([what], false)
-            if may_conflict
-                && is_about_one_thing(it, matches!(what, StatementConflict::Opposite { .. })) =>
-        {
-            StatementRelation::Contradicts { what: what.clone() }
+        ([conflict], false) if may_conflict && has_same_subject(differences, conflict) => {
+            StatementRelation::Contradicts { conflict: conflict.clone() }
         }
-        ([], true) if may_conflict && is_about_one_thing(it, false) => {
-            StatementRelation::Contradicts { what: StatementConflict::Negation }
+        ([], true)
+            if may_conflict && has_same_subject(differences, &StatementConflict::Negation) =>
+        {
+            StatementRelation::Contradicts { conflict: StatementConflict::Negation }
         }
         _ => StatementRelation::Unrelated,
     }
 }
 
-/// Whether what differs is all that differs. Rivals need no subject: "use tabs" and "use spaces" share none.
-fn is_about_one_thing(it: &StatementDifferences, are_rivals: bool) -> bool {
-    let bare = are_rivals && it.n_shared == 0 && it.n_extra_words == 0;
-    !it.has_outside_subject
-        && it.n_extra_facts == 0
-        && it.n_extra_words * 4 <= it.n_shared
-        && (bare || (it.n_shared > 0 && it.similarity >= MIN_SUBJECT_SIMILARITY))
+/// Returns whether two statements differ in the conflict only.
+fn has_same_subject(differences: &StatementDifferences, conflict: &StatementConflict) -> bool {
+    // Opposites need no shared subject: "use tabs" and "use spaces" have none.
+    let is_bare = matches!(conflict, StatementConflict::Opposite { .. })
+        && differences.n_shared == 0
+        && differences.n_extra_words == 0;
+    let is_similar = differences.n_shared > 0 && differences.similarity >= MIN_SUBJECT_SIMILARITY;
+    !differences.has_outside_subject
+        && differences.n_extra_facts == 0
+        && differences.n_extra_words * 4 <= differences.n_shared
+        && (is_bare || is_similar)
 }
 
-/// Whether what follows a claim only says why.
+/// Returns whether the terms after a claim only give a reason.
 fn is_reason(rest: &[StatementTerm<'_>]) -> bool {
     rest.first().is_none_or(|it| lexicon::REASON_WORDS.contains(&it.lower.as_str()))
 }
 
-/// Whether what follows a claim says where it holds.
+/// Returns whether the terms after a claim say where it holds.
 fn has_qualifier(rest: &[StatementTerm<'_>]) -> bool {
     rest.iter().any(term_position::is_qualifier)
 }
@@ -196,14 +217,14 @@ fn term_keys<'a>(terms: &'a [StatementTerm<'_>]) -> Vec<&'a str> {
 }
 
 fn fact_keys<'a>(terms: &'a [StatementTerm<'_>]) -> Vec<&'a str> {
-    let mut res: Vec<&str> =
+    let mut keys: Vec<&str> =
         terms.iter().filter(|it| it.is_fact()).map(|it| it.key.as_str()).collect();
-    res.sort_unstable();
-    res.dedup();
-    res
+    keys.sort_unstable();
+    keys.dedup();
+    keys
 }
 
-/// Whether another value refutes a memory of this type. What happened once stays true whatever happened later.
+/// Returns whether another value refutes a memory of this type. Reports of a single event stay true.
 const fn is_claim(kind: &MemoryType) -> bool {
     use MemoryKind::{
         ContextCost, DeadEnd, E2eObservation, PrefetchPattern, TaskCalibration, WorkState,
@@ -226,7 +247,9 @@ const fn is_claim(kind: &MemoryType) -> bool {
 impl StatementRelation {
     fn swap_sides(self) -> Self {
         match self {
-            Self::Contradicts { what } => Self::Contradicts { what: what.swap_sides() },
+            Self::Contradicts { conflict: what } => {
+                Self::Contradicts { conflict: what.swap_sides() }
+            }
             other => other,
         }
     }

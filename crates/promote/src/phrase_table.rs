@@ -1,32 +1,40 @@
-//! A small notation for phrases, so that cue tables stay readable data.
+//! Tables of phrases in a small notation, so that cues stay readable data.
 //!
-//! A phrase is words separated by spaces, each one a choice (`don't|never`). `^` stands for the start of a
-//! sentence, `*` for up to 4 words, `**` for up to 12, `***` for up to 40 that may cross sentences. `:` is a colon,
-//! `#1` a numbered step, `@url` and `@email` addresses, `@pipe` a shell pipe. Gaps are bounded and phrases
-//! are looked up by their first word, so matching is linear in the text.
+//! A phrase is a sequence of words, each a choice (`don't|never`). `^` is the start of a sentence. `*` is
+//! a gap of up to 4 words, `**` of up to 12, and `***` of up to 40 that may cross sentences. `:` is a
+//! colon, `#1` a list number, `@url` and `@email` are addresses, `@pipe` is a shell pipe. Gaps are bounded
+//! and phrases are looked up by their first word, so that matching is linear in the text.
 
 use std::collections::HashMap;
 
 use crate::text_chunks::{TextBoundary, split_chunks};
 
-/// A word of a text in lower case, as phrases see it.
+/// A word of a text, in lower case.
 #[derive(Debug)]
 pub(crate) struct PhraseWord {
     pub text: String,
     pub starts_sentence: bool,
 }
 
-/// Rows of phrases; which row wins is the order of the rows.
+/// Rows of phrases. If several rows match, the first one wins.
 pub(crate) struct PhraseTable {
-    /// First words → (row, the phrase).
+    /// Row and phrase by first word.
     by_first: HashMap<&'static str, Vec<(usize, Vec<PhraseItem>)>>,
 }
 
+/// An element of a phrase.
 #[derive(Clone, Debug)]
 enum PhraseItem {
     SentenceStart,
     Choice(Vec<&'static str>),
-    Gap { words: usize, crosses: bool },
+    Gap { max_words: usize, sentences: SentenceScope },
+}
+
+/// The sentences in which the next word may be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum SentenceScope {
+    Same,
+    Any,
 }
 
 impl PhraseTable {
@@ -47,12 +55,14 @@ impl PhraseTable {
         Self { by_first }
     }
 
-    /// The first row that occurs anywhere in the text.
+    /// The first row with a phrase that occurs in the text.
     pub(crate) fn first_row(&self, words: &[PhraseWord]) -> Option<usize> {
         let mut best = None;
         for (at, word) in words.iter().enumerate() {
             for (row, items) in self.by_first.get(word.text.as_str()).into_iter().flatten() {
-                if best.is_none_or(|it| *row < it) && matches_at(items, words, at, true) {
+                if best.is_none_or(|it| *row < it)
+                    && matches_at(items, words, at, SentenceScope::Any)
+                {
                     best = Some(*row);
                 }
             }
@@ -61,28 +71,29 @@ impl PhraseTable {
     }
 }
 
-/// The words of a text; punctuation that carries meaning becomes a word of its own.
+/// The words of a text. Punctuation with a meaning becomes a word of its own.
 pub(crate) fn split_words(text: &str) -> Vec<PhraseWord> {
     let mut acc: Vec<PhraseWord> = Vec::new();
-    let mut opens = true;
+    let mut starts_sentence = true;
     for chunk in split_chunks(text) {
-        opens |= chunk.starts_sentence;
+        starts_sentence |= chunk.starts_sentence;
         if let Some(number) = chunk.list_number {
-            acc.push(PhraseWord { text: format!("#{number}"), starts_sentence: opens });
+            acc.push(PhraseWord { text: format!("#{number}"), starts_sentence });
             continue;
         }
         for piece in split_pieces(chunk.text) {
-            acc.push(PhraseWord { text: piece, starts_sentence: opens });
-            opens = false;
+            acc.push(PhraseWord { text: piece, starts_sentence });
+            starts_sentence = false;
         }
         if chunk.tail.contains(':') {
             acc.push(PhraseWord { text: ":".into(), starts_sentence: false });
         }
-        opens = chunk.boundary == TextBoundary::Sentence;
+        starts_sentence = chunk.boundary == TextBoundary::Sentence;
     }
     acc
 }
 
+/// The words of a chunk: addresses and pipes become placeholders.
 fn split_pieces(text: &str) -> Vec<String> {
     if text.contains("://") && !text.contains(' ') {
         return vec!["@url".into()];
@@ -94,11 +105,11 @@ fn split_pieces(text: &str) -> Vec<String> {
         }
         for word in side.split_whitespace() {
             let word = word.trim_matches(['"', '\'', '(', ')', ',', ';', '`']);
-            let host =
+            let address =
                 word.split_once('@').filter(|(name, host)| !name.is_empty() && host.contains('.'));
             acc.push(match word {
                 _ if word.contains("://") => "@url".into(),
-                _ if host.is_some() => "@email".into(),
+                _ if address.is_some() => "@email".into(),
                 _ => word.to_lowercase().replace('’', "'"),
             });
         }
@@ -109,33 +120,40 @@ fn split_pieces(text: &str) -> Vec<String> {
 fn parse_item(word: &'static str) -> PhraseItem {
     match word {
         "^" => PhraseItem::SentenceStart,
-        "*" => PhraseItem::Gap { words: 4, crosses: false },
-        "**" => PhraseItem::Gap { words: 12, crosses: false },
-        "***" => PhraseItem::Gap { words: 40, crosses: true },
+        "*" => PhraseItem::Gap { max_words: 4, sentences: SentenceScope::Same },
+        "**" => PhraseItem::Gap { max_words: 12, sentences: SentenceScope::Same },
+        "***" => PhraseItem::Gap { max_words: 40, sentences: SentenceScope::Any },
         _ => PhraseItem::Choice(word.split('|').collect()),
     }
 }
 
-/// Whether the phrase stands at this word. `free`: the word may open a new sentence.
-fn matches_at(items: &[PhraseItem], words: &[PhraseWord], at: usize, free: bool) -> bool {
+/// Returns whether the items match from this word on. `sentences` says where the word may be.
+fn matches_at(
+    items: &[PhraseItem],
+    words: &[PhraseWord],
+    at: usize,
+    sentences: SentenceScope,
+) -> bool {
     let Some((first, rest)) = items.split_first() else { return true };
-    let here = words.get(at);
+    let word = words.get(at);
     match first {
         PhraseItem::SentenceStart => {
-            here.is_some_and(|it| it.starts_sentence) && matches_at(rest, words, at, true)
+            word.is_some_and(|it| it.starts_sentence)
+                && matches_at(rest, words, at, SentenceScope::Any)
         }
-        PhraseItem::Choice(choices) => here.is_some_and(|it| {
-            (free || !it.starts_sentence)
+        PhraseItem::Choice(choices) => word.is_some_and(|it| {
+            (sentences == SentenceScope::Any || !it.starts_sentence)
                 && choices.contains(&it.text.as_str())
-                && matches_at(rest, words, at + 1, false)
+                && matches_at(rest, words, at + 1, SentenceScope::Same)
         }),
-        PhraseItem::Gap { words: most, crosses } => (0..=*most)
+        PhraseItem::Gap { max_words, sentences } => (0..=*max_words)
+            // A gap within a sentence skips no word that begins another one.
             .take_while(|skip| {
-                *crosses
+                *sentences == SentenceScope::Any
                     || *skip == 0
                     || words.get(at + skip - 1).is_some_and(|it| !it.starts_sentence)
             })
-            .any(|skip| matches_at(rest, words, at + skip, *crosses)),
+            .any(|skip| matches_at(rest, words, at + skip, *sentences)),
     }
 }
 
@@ -164,7 +182,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_row_wins_wherever_it_stands() {
+    fn the_first_row_wins_at_any_position() {
         let rows: [&'static [&'static str]; 2] = [&["beta"], &["alpha"]];
         assert_eq!(
             PhraseTable::new(rows.into_iter()).first_row(&split_words("alpha then beta")),

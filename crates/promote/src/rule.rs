@@ -1,13 +1,13 @@
-//! Tells a rule from a description: does the text say what to do, or not to do?
+//! Distinguishes rules from descriptions: a rule says what to do or not to do.
 
 use std::sync::LazyLock;
 
 use crate::phrase_table::{self, PhraseTable};
 
-/// Fewer words are a label, not a rule.
+/// Shorter texts are labels, not rules, in words.
 const MIN_RULE_WORDS: usize = 3;
 
-/// Wording that binds, wherever it stands, and verbs that open an instruction; see [`crate::phrase`].
+/// Binding phrases, and verbs that begin an instruction; see [`crate::phrase_table`] for the notation.
 const RULE_PHRASES: &[&str] = &[
     "always|never|must|mustn't|avoid|prefer|don't|shouldn't|ensure|forbidden|mandatory|required",
     "do|should|may|can|need not",
@@ -25,7 +25,7 @@ const RULE_PHRASES: &[&str] = &[
 static RULE_TABLE: LazyLock<PhraseTable> =
     LazyLock::new(|| PhraseTable::new(std::iter::once(RULE_PHRASES)));
 
-/// Whether a statement is one to act on.
+/// Returns whether a text is a rule.
 pub fn is_rule(text: &str) -> bool {
     let words = phrase_table::split_words(text);
     words.len() >= MIN_RULE_WORDS && RULE_TABLE.first_row(&words).is_some()

@@ -1,38 +1,39 @@
-//! Reads a text into chunks: what stands between spaces, freed of punctuation, with the ends of sentences marked.
+//! Splits a text into chunks: runs between spaces, without punctuation, with sentence boundaries.
 //!
-//! One pass, no copies. What a chunk means (word, number, path) is decided by its readers.
+//! One pass, no copies. Callers decide what a chunk means (word, number, path).
 
-/// Where the thought stands after a chunk.
+/// Boundary after a chunk, weakest first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TextBoundary {
     None,
     Comma,
-    /// `;`, `:` or a dash: the sentence goes on, the clause does not.
+    /// `;`, `:` or a dash: the clause ends, the sentence continues.
     Clause,
     Sentence,
 }
 
-/// One run of text between spaces, or one backticked span with the spaces in it.
+/// A run of text between spaces, or a backticked span with the spaces in it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TextChunk<'a> {
-    /// Without the punctuation around it; never empty.
+    /// The text without punctuation around it; never empty.
     pub text: &'a str,
     /// Byte offset of `text`.
     pub text_start: usize,
-    /// Byte range with the punctuation.
+    /// Byte range, punctuation included.
     pub start: usize,
     pub end: usize,
     /// The punctuation after it.
     pub tail: &'a str,
     pub starts_sentence: bool,
     pub boundary: TextBoundary,
-    /// Stood in backticks.
+    /// The chunk was in backticks.
     pub is_quoted: bool,
-    /// `2` for the `2.` that numbers a step of a list.
+    /// 2 for the `2.` that numbers a list item.
     pub list_number: Option<u8>,
 }
 
-/// Longest backticked span taken as one chunk; a lone backtick must not swallow the rest.
+/// The longest backticked span that is one chunk, in bytes. A lone backtick must not take the rest of the
+/// text.
 const MAX_SPAN_BYTES: usize = 160;
 
 const LEADING_PUNCTUATION: &[char] =
@@ -40,49 +41,54 @@ const LEADING_PUNCTUATION: &[char] =
 const TRAILING_PUNCTUATION: &[char] = &[
     ')', ']', '}', '>', '"', '\'', '”', '’', '*', '~', '.', ',', ';', ':', '!', '?', '…', '—', '。',
 ];
-/// Symbols that carry meaning when they stand alone.
+/// Symbols that have a meaning of their own.
 const STANDALONE_SYMBOLS: &[&str] = &["=", "|", "==", ":="];
 const COMMON_ABBREVIATIONS: &[&str] = &["e.g", "i.e", "etc", "vs", "cf", "approx", "incl", "resp"];
 
+/// The chunks of a text, in order.
 pub(crate) fn split_chunks(text: &str) -> Vec<TextChunk<'_>> {
     let mut acc: Vec<TextChunk<'_>> = Vec::new();
     let mut at = 0;
-    let mut opens = true;
-    let mut step = 0_u8;
+    let mut starts_sentence = true;
+    // The number of the last list item.
+    let mut item = 0_u8;
     while let Some(first) = text[at..].chars().next() {
         if first.is_whitespace() {
             if first == '\n' {
                 raise_last_boundary(&mut acc, TextBoundary::Sentence);
-                opens = true;
+                starts_sentence = true;
             }
             at += first.len_utf8();
             continue;
         }
         let raw = &text[at..at + raw_length(&text[at..])];
-        let mut chunk = parse_chunk(raw, at, opens);
+        let mut chunk = parse_chunk(raw, at, starts_sentence);
         at += raw.len();
+        // Punctuation alone belongs to the chunk before it.
         if chunk.text.is_empty() {
             raise_last_boundary(&mut acc, chunk.boundary.max(boundary_of_punctuation(raw)));
-            opens |= chunk.boundary == TextBoundary::Sentence && !acc.is_empty();
+            starts_sentence |= chunk.boundary == TextBoundary::Sentence && !acc.is_empty();
             continue;
         }
-        // A list begins after a pause; its later numbers may stand in the middle of a line.
-        let pause = opens || acc.last().is_none_or(|it| it.boundary != TextBoundary::None);
-        let expected =
-            |it: &u8| (*it == 1 && pause) || (step > 0 && Some(*it) == step.checked_add(1));
-        if let Some(number) = parse_list_number(raw).filter(expected) {
-            step = number;
+        // A list begins after a boundary; its later numbers can be in the middle of a line.
+        let follows_boundary =
+            starts_sentence || acc.last().is_none_or(|it| it.boundary != TextBoundary::None);
+        let is_expected = |it: &u8| {
+            (*it == 1 && follows_boundary) || (item > 0 && Some(*it) == item.checked_add(1))
+        };
+        if let Some(number) = parse_list_number(raw).filter(is_expected) {
+            item = number;
             chunk.list_number = Some(number);
             chunk.boundary = TextBoundary::None;
         }
-        opens = chunk.boundary == TextBoundary::Sentence || chunk.list_number.is_some();
+        starts_sentence = chunk.boundary == TextBoundary::Sentence || chunk.list_number.is_some();
         acc.push(chunk);
     }
     raise_last_boundary(&mut acc, TextBoundary::Sentence);
     acc
 }
 
-/// The sentences of a text as it was written, trimmed, in order.
+/// The sentences of a text, word for word, trimmed, in order.
 pub(crate) fn split_sentences(text: &str) -> Vec<&str> {
     let mut acc = Vec::new();
     let mut start = None;
@@ -96,7 +102,7 @@ pub(crate) fn split_sentences(text: &str) -> Vec<&str> {
     acc
 }
 
-/// Bytes up to the next space; a backticked span counts as one, and a backtick starts a new chunk.
+/// Length of the next chunk in bytes: up to the next space or backtick, or a whole backticked span.
 fn raw_length(rest: &str) -> usize {
     let span = backticked_span(rest).map_or(0, |inner| inner.len() + 2);
     let from = if span > 0 { span } else { rest.chars().next().map_or(0, char::len_utf8) };
@@ -104,7 +110,7 @@ fn raw_length(rest: &str) -> usize {
     rest[from..].find(stop).map_or(rest.len(), |it| from + it)
 }
 
-/// The inside of the backticked span that `rest` begins with.
+/// The inside of the backticked span at the start of `rest`.
 fn backticked_span(rest: &str) -> Option<&str> {
     let inner = rest.strip_prefix('`')?;
     let close = inner.bytes().take(MAX_SPAN_BYTES).position(|it| it == b'`' || it == b'\n')?;
@@ -112,9 +118,10 @@ fn backticked_span(rest: &str) -> Option<&str> {
     (rest.as_bytes()[close + 1] == b'`' && !inner.trim().is_empty()).then_some(inner)
 }
 
-fn parse_chunk(raw: &str, start: usize, opens: bool) -> TextChunk<'_> {
-    let quoted = backticked_span(raw);
-    let text = match quoted {
+/// The chunk of a raw run that begins at byte `start`. Its text is empty if it is punctuation alone.
+fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> {
+    let span = backticked_span(raw);
+    let text = match span {
         Some(inner) => inner.trim(),
         None if STANDALONE_SYMBOLS.contains(&raw) => raw,
         None => raw
@@ -122,31 +129,32 @@ fn parse_chunk(raw: &str, start: usize, opens: bool) -> TextChunk<'_> {
             .trim_end_matches(TRAILING_PUNCTUATION)
             .trim_matches('`'),
     };
-    // `foo()` ends in brackets that belong to it, not to the sentence.
-    let text = if quoted.is_none() { text.strip_suffix('(').unwrap_or(text) } else { text };
-    let says = text.chars().any(char::is_alphanumeric) || STANDALONE_SYMBOLS.contains(&text);
-    let text = if says { text } else { &raw[..0] };
-    let inside = text.as_ptr().addr() - raw.as_ptr().addr();
-    let tail = if text.is_empty() { raw } else { &raw[inside + text.len()..] };
-    let ends = boundary_after(text, tail);
-    let end = start + raw.len();
-    let quoted = quoted.is_some();
+    // The brackets of `foo()` belong to the name, not to the sentence.
+    let text = if span.is_none() { text.strip_suffix('(').unwrap_or(text) } else { text };
+    let has_meaning = text.chars().any(char::is_alphanumeric) || STANDALONE_SYMBOLS.contains(&text);
+    let text = if has_meaning { text } else { &raw[..0] };
+    // `text` is a part of `raw`, so that the addresses give its offset.
+    let offset = text.as_ptr().addr() - raw.as_ptr().addr();
+    let tail = if text.is_empty() { raw } else { &raw[offset + text.len()..] };
     TextChunk {
         text,
-        text_start: start + inside,
+        text_start: start + offset,
         start,
-        end,
+        end: start + raw.len(),
         tail,
-        starts_sentence: opens,
-        boundary: ends,
-        is_quoted: quoted,
+        starts_sentence,
+        boundary: boundary_after(text, tail),
+        is_quoted: span.is_some(),
         list_number: None,
     }
 }
 
+/// The boundary that the punctuation after a text is.
 fn boundary_after(text: &str, tail: &str) -> TextBoundary {
-    let short = COMMON_ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(text));
-    if tail.contains(['!', '?', '。']) || (tail.contains('.') && !tail.contains("..") && !short) {
+    let is_abbreviation = COMMON_ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(text));
+    if tail.contains(['!', '?', '。'])
+        || (tail.contains('.') && !tail.contains("..") && !is_abbreviation)
+    {
         TextBoundary::Sentence
     } else if tail.contains([';', ':', '—', '…']) || tail.contains("..") {
         TextBoundary::Clause
@@ -157,7 +165,7 @@ fn boundary_after(text: &str, tail: &str) -> TextBoundary {
     }
 }
 
-/// What a chunk of punctuation alone says about the chunk before it.
+/// The boundary that punctuation alone adds to the chunk before it: a dash or an arrow.
 fn boundary_of_punctuation(raw: &str) -> TextBoundary {
     if matches!(raw, "-" | "--" | "–" | "—" | "->" | "→" | "=>") {
         TextBoundary::Clause
@@ -166,9 +174,9 @@ fn boundary_of_punctuation(raw: &str) -> TextBoundary {
     }
 }
 
-fn raise_last_boundary(acc: &mut [TextChunk<'_>], ends: TextBoundary) {
+fn raise_last_boundary(acc: &mut [TextChunk<'_>], boundary: TextBoundary) {
     if let Some(last) = acc.last_mut() {
-        last.boundary = last.boundary.max(ends);
+        last.boundary = last.boundary.max(boundary);
     }
 }
 
@@ -193,7 +201,7 @@ mod tests {
     }
 
     #[test]
-    fn punctuation_goes_and_sentences_end() {
+    fn punctuation_is_removed_and_sentences_end() {
         check(
             "Run `cargo test -q`, e.g. in (src/a.rs). Then stop!",
             expect!["Run / `cargo test -q`, / e.g / in / src/a.rs. / Then / stop."],
@@ -206,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn sentences_keep_their_words_as_written() {
+    fn sentences_are_word_for_word() {
         assert_eq!(
             split_sentences("Use `a.b`. Not c!\n- third (see x.rs)"),
             ["Use `a.b`.", "Not c!", "third (see x.rs)"]

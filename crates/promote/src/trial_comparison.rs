@@ -1,50 +1,52 @@
-//! What a trial shows: two groups of sessions compared by one number each, Mann–Whitney, with an honest
-//! answer to peeking.
+//! Compares the two groups of a trial by one number per session with the Mann–Whitney U test, corrected
+//! for repeated looks.
 //!
-//! Nothing is said before both groups have their sessions. Groups are compared when the smaller has 100,
-//! 200, 400 … sessions, always the first so many, and each look has half the error of the one before:
-//! looking every day finds nothing that is not there.
+//! There is no result before both groups are large enough. Groups are compared when the smaller one has
+//! 100, 200, 400, … sessions, always by the first so many, and each look has half the error rate of the
+//! one before. So looking every day does not find a difference that does not exist.
 
-/// Sessions each group must have before anything is said.
+/// Sessions that each group must have before there is a result.
 pub const MIN_GROUP_SESSIONS: usize = 100;
-/// The chance of seeing a difference that is not there, over all looks together.
+/// Probability of a false result over all looks together.
 const TOTAL_ERROR_RATE: f64 = 0.05;
 /// Standard deviations of a 95 % interval.
 const Z_95_PERCENT: f64 = 1.959_964;
 
-/// What a comparison says.
+/// Result of a comparison.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum TrialComparison {
     TooFew {
-        /// Of the smaller group.
+        /// Sessions of the smaller group.
         have: usize,
         need: usize,
     },
-    /// The first `n` of each group.
+    /// Compares the first `n` sessions of each group.
     Result {
         n: usize,
-        /// The chance that a session with memory has the smaller number, ties counting half: 0.5 is no
-        /// effect. With its 95 % interval.
+        /// Probability that a session with memory has the smaller number, ties counting half: 0.5 is no
+        /// effect. With its 95 % confidence interval.
         effect: f64,
         interval: (f64, f64),
-        /// The chance of such a difference if there were none, and what it must be below at this look.
+        /// The p-value, and the level that it must be below at this look.
         p: f64,
         level: f64,
     },
 }
 
 impl TrialComparison {
+    /// Returns whether the difference is significant at this look.
     pub fn is_significant(self) -> bool {
         matches!(self, Self::Result { p, level, .. } if p < level)
     }
 }
 
-/// Compares numbers of sessions without and with memory, each in the order the sessions came.
+/// Compares sessions without and with memory, one number each, in the order of the sessions.
 pub fn compare_groups(without: &[u64], with: &[u64]) -> TrialComparison {
     let have = without.len().min(with.len());
     if have < MIN_GROUP_SESSIONS {
         return TrialComparison::TooFew { have, need: MIN_GROUP_SESSIONS };
     }
+    // Looks double the sample: only the last one that is complete counts.
     let mut look = 0;
     while MIN_GROUP_SESSIONS << (look + 1) <= have {
         look += 1;
@@ -55,57 +57,61 @@ pub fn compare_groups(without: &[u64], with: &[u64]) -> TrialComparison {
     TrialComparison::Result { n, effect, interval: confidence_interval(effect, n), p, level }
 }
 
-/// The chance that one of `a` is smaller than one of `b`, and that of such a difference by accident (both
-/// sides, normal approximation, corrected for ties).
+/// The probability that one of `a` is smaller than one of `b`, and the two-sided p-value. Mann and Whitney
+/// 1947, with normal approximation, tie correction and continuity correction.
 #[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
 fn mann_whitney_test(a: &[u64], b: &[u64]) -> (f64, f64) {
     let mut all: Vec<(u64, bool)> = a.iter().map(|it| (*it, true)).collect();
     all.extend(b.iter().map(|it| (*it, false)));
     all.sort_unstable();
-    let (mut ranks, mut ties, mut from) = (0.0, 0.0, 0);
+    let (mut rank_sum, mut ties, mut from) = (0.0, 0.0, 0);
     while from < all.len() {
+        // Equal numbers share the mean of their ranks.
         let same = all[from..].iter().take_while(|it| it.0 == all[from].0).count();
         let rank = from as f64 + f64::midpoint(same as f64, 1.0);
-        ranks += rank * all[from..from + same].iter().filter(|it| it.1).count() as f64;
+        rank_sum += rank * all[from..from + same].iter().filter(|it| it.1).count() as f64;
         ties += (same as f64).powi(3) - same as f64;
         from += same;
     }
     let (n_a, n_b) = (a.len() as f64, b.len() as f64);
-    let above = ranks - n_a * (n_a + 1.0) / 2.0;
+    let u = rank_sum - n_a * (n_a + 1.0) / 2.0;
     let n = n_a + n_b;
     let variance = n_a * n_b / 12.0 * (n + 1.0 - ties / (n * (n - 1.0)));
-    let effect = 1.0 - above / (n_a * n_b);
+    let effect = 1.0 - u / (n_a * n_b);
+    // All numbers are equal.
     if variance <= 0.0 {
         return (effect, 1.0);
     }
-    let distance = ((above - n_a * n_b / 2.0).abs() - 0.5).max(0.0);
+    let distance = ((u - n_a * n_b / 2.0).abs() - 0.5).max(0.0);
     (effect, (2.0 * upper_tail(distance / variance.sqrt())).min(1.0))
 }
 
-/// 95 % of an effect between two groups of `n`, by the method of Hanley and his colleague.
+/// The 95 % confidence interval of an effect between two groups of `n` (Hanley and McNeil 1982).
 #[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
 fn confidence_interval(effect: f64, n: usize) -> (f64, f64) {
     let n = n as f64;
-    let (one, two) = (effect / (2.0 - effect), 2.0 * effect * effect / (1.0 + effect));
+    let (q1, q2) = (effect / (2.0 - effect), 2.0 * effect * effect / (1.0 + effect));
     let square = effect * effect;
-    let spread = effect * (1.0 - effect) + (n - 1.0) * (one - square + two - square);
-    let half = Z_95_PERCENT * (spread.max(0.0) / (n * n)).sqrt();
+    let variance = effect * (1.0 - effect) + (n - 1.0) * (q1 - square + q2 - square);
+    let half = Z_95_PERCENT * (variance.max(0.0) / (n * n)).sqrt();
     ((effect - half).max(0.0), (effect + half).min(1.0))
 }
 
-/// The chance of a normal number above `z`, which is not negative; right to seven digits.
+/// The upper tail of the standard normal distribution for `z` ≥ 0 (Abramowitz and Stegun 7.1.26, absolute
+/// error below 1.5e-7).
 fn upper_tail(z: f64) -> f64 {
     let x = z / std::f64::consts::SQRT_2;
     let t = 1.0 / (1.0 + 0.327_591_1 * x);
-    let row = [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592, 0.0];
-    0.5 * row.iter().fold(0.0, |acc, it| acc * t + it) * (-x * x).exp()
+    let coefficients =
+        [1.061_405_429, -1.453_152_027, 1.421_413_741, -0.284_496_736, 0.254_829_592, 0.0];
+    0.5 * coefficients.iter().fold(0.0, |acc, it| acc * t + it) * (-x * x).exp()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    /// Numbers that look random and are the same in every run.
+    /// Pseudo-random numbers, the same in every run.
     fn numbers(seed: u64, n: usize, below: u64) -> Vec<u64> {
         let mut state = seed;
         let mut next = || {
@@ -117,9 +123,9 @@ mod tests {
         (0..n).map(|_| next()).collect()
     }
 
-    /// The example of R's documentation of `wilcox.test`, by its exact value and a known tail.
+    /// The example in the documentation of R's `wilcox.test`, and known values of the tail.
     #[test]
-    fn the_test_is_the_one_of_the_books() {
+    fn the_test_matches_published_values() {
         let (a, b) = ([80, 83, 189, 104, 145, 138, 191, 164, 73, 146], [115, 88, 90, 74, 121]);
         let (effect, p) = mann_whitney_test(&b, &a);
         assert!((effect - 0.7).abs() < 1e-9, "W = 35 of 50: {effect}");
@@ -129,13 +135,13 @@ mod tests {
     }
 
     #[test]
-    fn nothing_is_said_before_both_groups_are_large() {
+    fn there_is_no_result_before_both_groups_are_large() {
         let (few, many) = (numbers(1, 99, 50), numbers(2, 900, 50));
         assert_eq!(compare_groups(&few, &many), TrialComparison::TooFew { have: 99, need: 100 });
     }
 
     #[test]
-    fn equal_groups_show_nothing_and_a_real_difference_shows() {
+    fn equal_groups_do_not_differ_and_a_real_difference_is_found() {
         let same = compare_groups(&numbers(1, 450, 50), &numbers(2, 450, 50));
         assert!(!same.is_significant(), "{same:?}");
         let better: Vec<u64> = numbers(2, 450, 50).iter().map(|it| it * 7 / 10).collect();
@@ -153,14 +159,14 @@ mod tests {
         );
     }
 
-    /// Looking at every session that comes must not find what is not there more often than promised.
+    /// Repeated looks must not find false differences more often than the error rate allows.
     #[test]
-    fn peeking_finds_nothing_that_is_not_there() {
+    fn repeated_looks_keep_the_error_rate() {
         let found = (0..200_u64).filter(|seed| {
             let (a, b) =
                 (numbers(2 * seed + 1, 800, 1_000), numbers(2 * seed + 90_002, 800, 1_000));
             [100, 200, 400, 800].iter().any(|n| compare_groups(&a[..*n], &b[..*n]).is_significant())
         });
-        assert!(found.count() <= 20, "5 % are promised");
+        assert!(found.count() <= 20, "the error rate is 5 %");
     }
 }

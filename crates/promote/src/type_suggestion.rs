@@ -1,7 +1,7 @@
-//! Guesses the type of a text a person wants remembered, and says by which cue.
+//! Suggests the type of a text that the user wants remembered, with the reason.
 //!
-//! Precision first: a type is suggested only for wording that rarely means anything else. It reads English;
-//! other languages fall to the default, which a person can override.
+//! Precision comes first: a type is suggested only for wording that rarely means anything else. The cues
+//! are English; texts in other languages get the default, which the user can override.
 
 mod cues;
 
@@ -12,15 +12,15 @@ use model::MemoryKind;
 use crate::phrase_table::{self, PhraseTable};
 use cues::TYPE_CUES;
 
-/// A type and the reason a person is shown for it.
+/// A type, and the reason that the user is shown.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TypeSuggestion {
     pub kind: MemoryKind,
     pub because: &'static str,
 }
 
-/// A plain statement is most often a fact about a part of the project. `gotcha` was rejected as default: it is
-/// injected as a warning, and a warning that warns of nothing teaches people to skip warnings.
+/// A plain statement is most often a fact about a part of the project. `gotcha` was rejected as default: it
+/// is injected as a warning, and needless warnings teach people to skip warnings.
 const DEFAULT_SUGGESTION: TypeSuggestion = TypeSuggestion {
     kind: MemoryKind::ModuleInsight,
     because: "it has no cue of another type, so it is kept as a plain fact about the project",
@@ -29,6 +29,7 @@ const DEFAULT_SUGGESTION: TypeSuggestion = TypeSuggestion {
 static CUE_TABLE: LazyLock<PhraseTable> =
     LazyLock::new(|| PhraseTable::new(TYPE_CUES.iter().map(|it| it.phrases)));
 
+/// Suggests the type of a text by its first matching cue.
 pub fn suggest_type(text: &str) -> TypeSuggestion {
     match CUE_TABLE.first_row(&phrase_table::split_words(text)) {
         Some(row) => TypeSuggestion { kind: TYPE_CUES[row].kind, because: TYPE_CUES[row].because },
@@ -41,7 +42,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// One example per line: the type it should be, what is answered today when that is wrong, the text.
+    /// One example per line: the right type, today's suggestion if it is wrong, the text.
     const EXAMPLES: &str = include_str!("../fixtures/kinds.txt");
 
     #[test]
@@ -64,7 +65,7 @@ mod tests {
     }
 
     #[test]
-    fn types_that_only_the_engine_makes_are_never_suggested() {
+    fn types_that_only_the_engine_creates_are_never_suggested() {
         use MemoryKind::{
             ContextCost, PrefetchPattern, TaskCalibration, WorkState, WorkUnitOutcome,
         };
@@ -73,7 +74,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_no_trouble() {
+    fn long_text_has_a_type() {
         let text = "tried when you never #1 must the way to ".repeat(1_600);
         assert_eq!(suggest_type(&text).kind, MemoryKind::Pattern);
     }

@@ -1,18 +1,18 @@
-//! Words a memory for the places it is shown: the summary that is injected, the chip that cites it.
+//! Short forms of a memory: the summary that is injected, and the citation that names it.
 //!
-//! Only ever takes words away: what stands in a summary stood in the content, so it cannot say more than was known.
+//! Words are only removed, never added, so that a summary cannot claim more than the content.
 
 use model::{MAX_CITATION, MemoryKind, MemoryType, clean_label, words::is_stop_word};
 
 use crate::text_chunks::{split_chunks, split_sentences};
 
-/// The longest summary in characters; about 35 tokens.
+/// The longest summary, in characters: about 35 tokens.
 pub const MAX_SUMMARY_CHARS: usize = 180;
 
-/// Words without which a sentence would say the opposite.
+/// Words without which a sentence would mean the opposite.
 const NEGATION_WORDS: &[&str] =
     &["not", "never", "no", "don't", "doesn't", "cannot", "can't", "without", "avoid", "unless"];
-/// Words that open a thought or leave it hanging; a chip neither begins nor ends with them.
+/// Words with which a citation neither begins nor ends.
 const LOOSE_WORDS: &[&str] =
     &["always", "please", "note", "fyi", "because", "before", "after", "not", "never", "no", "via"];
 const PUNCTUATION_CHARS: &[char] = &[
@@ -20,44 +20,45 @@ const PUNCTUATION_CHARS: &[char] = &[
     '/', '\\', ' ',
 ];
 
-/// The sentences that carry the fact, on one line of at most [`MAX_SUMMARY`] characters.
+/// The sentences with the facts, on one line of at most [`MAX_SUMMARY_CHARS`] characters.
 ///
-/// A short text is its own summary. Otherwise sentences are taken by what they hold (numbers, names,
-/// paths, negations, the words the type lives by), told in their own order.
+/// A short text is its own summary. Otherwise sentences are chosen by their content (numbers, names, paths,
+/// negations, key words of the type) and keep their order.
 pub fn compose_summary(content: &str, kind: &MemoryType) -> String {
     let whole = clean_label(content, usize::MAX);
     if char_count(&whole) <= MAX_SUMMARY_CHARS {
         return whole;
     }
-    let told: Vec<String> =
+    let sentences: Vec<String> =
         split_sentences(content).into_iter().map(|it| clean_label(it, usize::MAX)).collect();
-    let mut by_weight: Vec<(usize, usize)> = told
+    let mut ranked: Vec<(usize, usize)> = sentences
         .iter()
         .enumerate()
         .map(|(nth, it)| (rate_sentence(it, nth, kind.core_kind()), nth))
         .collect();
-    by_weight.sort_by_key(|(weight, nth)| (std::cmp::Reverse(*weight), *nth));
+    ranked.sort_by_key(|(rating, nth)| (std::cmp::Reverse(*rating), *nth));
 
     let mut chosen: Vec<usize> = Vec::new();
-    let mut room = MAX_SUMMARY_CHARS;
-    // A sentence that carries nothing is not worth its tokens, even where there is room.
-    for (weight, nth) in by_weight {
-        if weight == 0 && !chosen.is_empty() {
+    let mut chars_left = MAX_SUMMARY_CHARS;
+    for (rating, nth) in ranked {
+        // A sentence without content is not worth its tokens, even if it fits.
+        if rating == 0 && !chosen.is_empty() {
             break;
         }
-        let needed = char_count(&told[nth]) + usize::from(!chosen.is_empty());
-        if needed <= room {
-            room -= needed;
+        let needed = char_count(&sentences[nth]) + usize::from(!chosen.is_empty());
+        if needed <= chars_left {
+            chars_left -= needed;
             chosen.push(nth);
         } else if chosen.is_empty() {
-            return shorten_sentence(&told[nth], MAX_SUMMARY_CHARS);
+            return shorten_sentence(&sentences[nth], MAX_SUMMARY_CHARS);
         }
     }
     chosen.sort_unstable();
-    chosen.into_iter().map(|it| told[it].as_str()).collect::<Vec<_>>().join(" ")
+    chosen.into_iter().map(|it| sentences[it].as_str()).collect::<Vec<_>>().join(" ")
 }
 
-/// The first words of the text, at most [`MAX_CITATION`] characters, cut between words, no punctuation at the end.
+/// The first words of the text, at most [`MAX_CITATION`] characters, cut between words, without
+/// punctuation at the end.
 pub fn compose_citation(content: &str) -> String {
     let whole = clean_label(content, usize::MAX).replace('`', "");
     let first = split_sentences(&whole).first().map_or(whole.as_str(), |it| *it);
@@ -66,40 +67,42 @@ pub fn compose_citation(content: &str) -> String {
     let is_negation = |it: &str| NEGATION_WORDS.contains(&bare(it).as_str());
     let is_loose = |it: &str| is_stop_word(&bare(it)) || LOOSE_WORDS.contains(&bare(it).as_str());
     let n_opening = words.iter().take_while(|it| is_loose(it) && !is_negation(it)).count();
+    // A text of loose words alone keeps them.
     if n_opening < words.len() {
         words.drain(..n_opening);
     }
     let n_fitting = count_fitting_words(&words, MAX_CITATION);
     if n_fitting < words.len() {
         words.truncate(n_fitting);
+        // A cut must not leave a word that promises another one.
         let n_hanging = words.iter().rev().take_while(|it| is_loose(it)).count();
         words.truncate(words.len() - n_hanging);
     }
-    let res = words.join(" ");
-    let res = res.trim_end_matches(PUNCTUATION_CHARS).trim_start();
-    if res.is_empty() {
+    let citation = words.join(" ");
+    let citation = citation.trim_end_matches(PUNCTUATION_CHARS).trim_start();
+    if citation.is_empty() {
         clean_label(&whole, MAX_CITATION).trim_end_matches('…').into()
     } else {
-        res.to_owned()
+        citation.to_owned()
     }
 }
 
-/// What a sentence is worth to the next reader.
+/// Rates a sentence by its facts, negations and key words. The first sentence gets a bonus.
 fn rate_sentence(sentence: &str, nth: usize, kind: Option<MemoryKind>) -> usize {
-    let mut res = if nth == 0 { 3 } else { 0 };
+    let mut rating = if nth == 0 { 3 } else { 0 };
     let mut n_facts = 0;
     for chunk in split_chunks(sentence) {
         let word = chunk.text.to_lowercase();
         let is_fact =
             chunk.is_quoted || word.contains(|it: char| it.is_numeric() || "/_:".contains(it));
         n_facts += usize::from(is_fact && chunk.list_number.is_none());
-        res += 3 * usize::from(NEGATION_WORDS.contains(&word.as_str()));
-        res += 4 * usize::from(kind.is_some_and(|it| key_words_of(it).contains(&word.as_str())));
+        rating += 3 * usize::from(NEGATION_WORDS.contains(&word.as_str()));
+        rating += 4 * usize::from(kind.is_some_and(|it| key_words_of(it).contains(&word.as_str())));
     }
-    res + 2 * n_facts.min(4)
+    rating + 2 * n_facts.min(4)
 }
 
-/// The words a memory of this type lives by: a decision without its reason is half a decision.
+/// Words that matter for a type: a decision without its reason is incomplete.
 const fn key_words_of(kind: MemoryKind) -> &'static [&'static str] {
     match kind {
         MemoryKind::Decision => &["because", "since", "over", "instead", "decided", "chose"],
@@ -114,25 +117,26 @@ const fn key_words_of(kind: MemoryKind) -> &'static [&'static str] {
     }
 }
 
-/// A sentence too long for its place: without its brackets if that is enough, else up to a
-/// clause, else up to a word.
+/// Shortens a sentence: without its brackets if that is enough, else cut after a clause, else after a
+/// word.
 fn shorten_sentence(sentence: &str, limit: usize) -> String {
-    let open = strip_brackets(sentence);
-    if char_count(&open) <= limit {
-        return open;
+    let plain = strip_brackets(sentence);
+    if char_count(&plain) <= limit {
+        return plain;
     }
-    let words: Vec<&str> = open.split(' ').collect();
+    let words: Vec<&str> = plain.split(' ').collect();
     let n_fitting = count_fitting_words(&words, limit - 1);
     if n_fitting == 0 {
-        return clean_label(&open, limit);
+        return clean_label(&plain, limit);
     }
     let n_clause = words[..n_fitting].iter().rposition(|it| it.ends_with([',', ';', ':']));
     let n_words = n_clause.map_or(n_fitting, |it| it + 1);
+    // A clause that loses more than half is too short.
     let n_words = if n_words * 2 < n_fitting { n_fitting } else { n_words };
     format!("{}…", words[..n_words].join(" ").trim_end_matches([',', ';', ':']))
 }
 
-/// Without `( … )`; brackets of calls such as `foo(x)` have no space before them and stay.
+/// Removes `( … )`. The brackets of calls such as `foo(x)` have no space before them and stay.
 fn strip_brackets(sentence: &str) -> String {
     let mut acc = String::new();
     let mut rest = sentence;
@@ -145,7 +149,7 @@ fn strip_brackets(sentence: &str) -> String {
     acc
 }
 
-/// How many of the words, joined by spaces, stay within the limit.
+/// The number of words that, joined by spaces, stay within the limit.
 fn count_fitting_words(words: &[&str], limit: usize) -> usize {
     let mut used = 0;
     words
@@ -181,7 +185,7 @@ mod tests {
     }
 
     #[test]
-    fn a_summary_keeps_the_sentences_that_carry_facts() {
+    fn a_summary_keeps_the_sentences_with_facts() {
         check_summary(
             MemoryKind::Gotcha,
             "I was looking at the worker for quite a while this afternoon and found something odd there. \
@@ -215,7 +219,7 @@ mod tests {
     }
 
     #[test]
-    fn citations_are_chips() {
+    fn citations_are_short_and_end_with_a_word() {
         check_citation("Always use tabs.", expect!["use tabs"]);
         check_citation(
             "Never commit directly to the main branch of this repository",
@@ -234,7 +238,7 @@ mod tests {
     }
 
     #[test]
-    fn long_text_is_no_trouble() {
+    fn long_text_is_shortened() {
         let text = "(never ends, 5 ".repeat(4_000);
         assert!(
             char_count(&compose_summary(&text, &MemoryType::Core(MemoryKind::Gotcha)))
@@ -246,14 +250,14 @@ mod tests {
 
     proptest! {
         #[test]
-        fn wordings_stay_in_bounds(content in "(\\PC|\n){0,600}") {
+        fn short_forms_stay_within_their_limits(content in "(\\PC|\n){0,600}") {
             for kind in MemoryKind::ALL {
-                let res = compose_summary(&content, &MemoryType::Core(*kind));
-                prop_assert!(char_count(&res) <= MAX_SUMMARY_CHARS && !res.contains('\n'), "{res}");
+                let summary = compose_summary(&content, &MemoryType::Core(*kind));
+                prop_assert!(char_count(&summary) <= MAX_SUMMARY_CHARS && !summary.contains('\n'), "{summary}");
             }
-            let res = compose_citation(&content);
-            prop_assert!(char_count(&res) <= MAX_CITATION && !res.contains('\n'), "{res}");
-            prop_assert!(res.is_empty() == clean_label(&content, 9).is_empty(), "{res}");
+            let citation = compose_citation(&content);
+            prop_assert!(char_count(&citation) <= MAX_CITATION && !citation.contains('\n'), "{citation}");
+            prop_assert!(citation.is_empty() == clean_label(&content, 9).is_empty(), "{citation}");
         }
     }
 }

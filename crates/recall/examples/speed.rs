@@ -9,12 +9,12 @@ use std::time::{Duration, Instant};
 
 use waylore_recall::{NearSlot, QuantizedVectors, SlotSet, nearest_slots};
 
-const DIMS: usize = 384;
-const K: usize = 100;
+const N_DIMS: usize = 384;
+const N_NEAREST: usize = 100;
 const N_QUERIES: usize = 100;
 
 /// Long enough that a neighbour on the machine does not decide the result.
-const PATIENCE: Duration = Duration::from_millis(800);
+const MEASURE_TIME: Duration = Duration::from_millis(800);
 
 fn main() {
     let sizes = std::env::args().skip(1).filter_map(|it| it.parse().ok());
@@ -23,14 +23,14 @@ fn main() {
         sizes = vec![10_000, 100_000, 101_000, 1_000_000];
     }
     for n_rows in sizes {
-        println!("{n_rows} rows of {DIMS} numbers, the {K} nearest");
+        println!("{n_rows} rows of {N_DIMS} numbers, the {N_NEAREST} nearest");
         measure(n_rows);
     }
 }
 
 fn measure(n_rows: u32) {
     let mut made = Made::new(n_rows / 50);
-    let mut codes = QuantizedVectors::new(DIMS);
+    let mut codes = QuantizedVectors::new(N_DIMS);
     codes.reserve_rows(n_rows as usize);
     for slot in 0..n_rows {
         codes.push_row(slot, &made.code()).expect("the length is right");
@@ -79,11 +79,12 @@ fn time(
     queries: &[Vec<i8>],
     allowed: &SlotSet,
 ) -> Vec<Vec<NearSlot>> {
-    let ask = |it: &Vec<i8>| nearest_slots(codes, it, allowed, K).expect("the length is right");
+    let ask =
+        |it: &Vec<i8>| nearest_slots(codes, it, allowed, N_NEAREST).expect("the length is right");
     let res = queries.iter().map(ask).collect();
     let mut times = Vec::new();
     let start = Instant::now();
-    while start.elapsed() < PATIENCE {
+    while start.elapsed() < MEASURE_TIME {
         for query in queries {
             let begin = Instant::now();
             black_box(ask(query));
@@ -150,8 +151,8 @@ impl Made {
 
     /// Numbers between −1 and 1.
     fn noise(&mut self) -> Vec<f32> {
-        let mut acc = Vec::with_capacity(DIMS);
-        while acc.len() < DIMS {
+        let mut acc = Vec::with_capacity(N_DIMS);
+        while acc.len() < N_DIMS {
             self.state += 1;
             let bytes = mixed(self.state).to_le_bytes();
             acc.extend(bytes.map(|it| f32::from(it) / 127.5 - 1.0));

@@ -239,12 +239,12 @@ impl FileWatcher {
                 if self.folders.contains(&folder) {
                     continue;
                 }
-                let watched = if is_per_folder {
+                let result = if is_per_folder {
                     watcher.watch(&folder, RecursiveMode::NonRecursive)
                 } else {
                     Ok(())
                 };
-                match watched {
+                match result {
                     Ok(()) => _ = self.folders.insert(folder),
                     Err(error) if is_about_limit(&error) => return Err(error),
                     // Deleted meanwhile, or not readable.

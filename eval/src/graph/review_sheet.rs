@@ -125,7 +125,7 @@ fn find_call_candidates<'a>(path: &'a str, text: &'a str) -> Vec<CallPlace<'a>> 
     places
 }
 
-/// A sample, the same for the same seed (Fisher–Yates shuffle with SplitMix64).
+/// A sample, the same for the same seed (Fisher–Yates shuffle with `SplitMix64`).
 fn draw_sample<T>(mut all: Vec<T>, n: usize, seed: u64) -> Vec<T> {
     let mut state = seed;
     for i in (1..all.len()).rev() {

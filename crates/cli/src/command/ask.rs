@@ -10,11 +10,11 @@ use crate::wire::answer::reply_json;
 
 /// Ask a question and get an answer with its evidence
 ///
-/// Where a text provider is configured, the answer is written from the evidence and names it;
-/// otherwise the evidence is the answer. When nothing is relevant, nothing is sent anywhere.
+/// With a text provider, the answer is generated from the memories found and cites them; without one, the memories are
+/// printed. If nothing is relevant, nothing is sent.
 #[derive(clap::Args, Debug)]
 pub(crate) struct AskArgs {
-    /// The question
+    /// Question
     #[arg(required = true)]
     question: Vec<String>,
     #[command(flatten)]

@@ -15,10 +15,9 @@ use crate::keychain;
 use crate::models::{self, ModelRole};
 use crate::output::{BOLD_STYLE, DIM_STYLE, format_count};
 
-/// Show every setting, its value and where that came from; or change one
+/// Show all settings with their values and origins, or change one
 ///
-/// A value is taken from the environment before the project, the project before your file, your
-/// file before the default.
+/// Precedence: environment, project, your file, default.
 #[derive(clap::Args, Debug)]
 pub(crate) struct ConfigArgs {
     #[command(subcommand)]
@@ -29,36 +28,36 @@ pub(crate) struct ConfigArgs {
 enum ConfigAction {
     /// Print one value
     Get {
-        /// The setting
+        /// Setting
         key: String,
     },
     /// Set a value in your configuration file, or for this project
     Set {
-        /// The setting
+        /// Setting
         key: String,
-        /// Its value
+        /// Value
         value: String,
         /// For this project only
         #[arg(long = "for-project")]
         for_project: bool,
     },
-    /// Take a value out again
+    /// Unset a value
     Unset {
-        /// The setting
+        /// Setting
         key: String,
         /// For this project only
         #[arg(long = "for-project")]
         for_project: bool,
     },
-    /// Encrypt all data, or decrypt it again
+    /// Encrypt or decrypt all data
     Encryption {
-        /// Where the key is kept, or `off`
+        /// Location of the key, or `off`
         state: EncryptionSwitch,
     },
-    /// Keep the key of a provider in the system's keychain; it is read from standard input
+    /// Store the key of a provider in the keychain of the system; read from standard input
     ///
-    /// It is kept for the address that is configured, and sent to no other. A key in the environment
-    /// goes before it.
+    /// Bound to the configured address and sent to no other. A key in the environment takes
+    /// precedence.
     Key {
         /// Role of the provider
         role: ModelRole,

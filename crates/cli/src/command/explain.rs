@@ -116,27 +116,7 @@ fn of_memory(
         memory.confidence
     ));
     out.print_line(&format!("  {}", escape_controls(&memory.content)));
-    for it in witnesses {
-        let signal = it.signal;
-        out.print_line("");
-        match &it.session {
-            Some(session) => {
-                let held = session.validation_basis.map_or("not validated", |it| it.description());
-                out.print_line(&format!(
-                    "{signal} in session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}; {held}{DIM_STYLE:#}",
-                    session.id.short(),
-                    session.agent,
-                    session.ended.format_minute()
-                ));
-                out.print_line(&format!(
-                    "  {DIM_STYLE}task{DIM_STYLE:#} {}",
-                    escape_controls(&model::clean_label(&session.task, 120))
-                ));
-            }
-            None => out.print_line(&format!("{signal} in a session that is no longer known")),
-        }
-        out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
-    }
+    witnesses.iter().for_each(|it| print_sighting(it, out));
     for it in sessions {
         let (session, files) = (&it.session, it.files.iter().map(format_file).collect::<Vec<_>>());
         out.print_line("");
@@ -155,6 +135,29 @@ fn of_memory(
             memory.created_at.format_date()
         ));
     }
+}
+
+/// Prints a sighting with its session and evidence.
+fn print_sighting(it: &ExplainedSighting, out: &Output) {
+    let signal = it.signal;
+    out.print_line("");
+    match &it.session {
+        Some(session) => {
+            let held = session.validation_basis.map_or("not validated", |it| it.description());
+            out.print_line(&format!(
+                "{signal} in session {BOLD_STYLE}#{}{BOLD_STYLE:#} {DIM_STYLE}{}, {}; {held}{DIM_STYLE:#}",
+                session.id.short(),
+                session.agent,
+                session.ended.format_minute()
+            ));
+            out.print_line(&format!(
+                "  {DIM_STYLE}task{DIM_STYLE:#} {}",
+                escape_controls(&model::clean_label(&session.task, 120))
+            ));
+        }
+        None => out.print_line(&format!("{signal} in a session that is no longer known")),
+    }
+    out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
 }
 
 /// Formats a file with its reads and edits.

@@ -130,7 +130,7 @@ fn to_json(package: &NotebookExport, now: i64) -> Value {
     })
 }
 
-/// What may be shown to people and agents: not forgotten, deprecated, tainted or unconfirmed.
+/// Memories for Markdown and rules: not forgotten, deprecated, tainted or unconfirmed.
 fn active_memories(package: &NotebookExport) -> impl Iterator<Item = &Memory> {
     package.memories.iter().filter(|it| it.status() == MemoryStatus::Live)
 }

@@ -26,7 +26,7 @@ const MAX_MESSAGE_BYTES: u64 = 8 << 20;
 const HOOK_TIMEOUT: Duration = Duration::from_millis(900);
 /// Time added to that at an event whose answer is worth waiting for.
 const EXTRA_TIMEOUT: Duration = Duration::from_millis(1_500);
-/// Whether the extra time applies. Set once the event is known, read by the thread that ends the
+/// True once the extra time applies. Set once the event is known, read by the thread that ends the
 /// process.
 static HAS_EXTRA_TIME: AtomicBool = AtomicBool::new(false);
 /// Longest text injected, in bytes. Hosts move a longer answer into a file that models do not open.

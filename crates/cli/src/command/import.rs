@@ -1,6 +1,6 @@
 //! `waylore import`.
 
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use engine::{ImportOptions, ImportRecord, NotebookScope, OnSecret, RecordOutcome};
 use serde_json::{Value, json};
@@ -41,18 +41,7 @@ pub(crate) struct ImportArgs {
 const CONFIRM_ABOVE_RECORDS: usize = 5_000;
 
 pub(crate) async fn run(args: ImportArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let (name, bytes) = if args.file.as_os_str() == "-" {
-        ("standard input".to_owned(), read_all(std::io::stdin().lock())?)
-    } else {
-        let file = std::fs::File::open(&args.file).map_err(|it| {
-            usage_error(
-                format!("`{}` cannot be read: {it}", args.file.display()),
-                "give the path of a file that `waylore export` wrote",
-            )
-        })?;
-        let name = args.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        (model::clean_label(&name, 80), read_all(file)?)
-    };
+    let (name, bytes) = read_input(&args.file)?;
     let records = parse_records(&bytes)?;
     let total = records.len();
     if total > CONFIRM_ABOVE_RECORDS {
@@ -102,6 +91,21 @@ pub(crate) async fn run(args: ImportArgs, session: &mut CommandSession<'_>) -> a
         out.hint("they need your confirmation: `waylore list --status tainted`, then `waylore flag ID ok`; --trust imports your own exports directly");
     }
     Ok(u8::from(!res.problems.is_empty()))
+}
+
+/// Reads the file or standard input; returns a label for the origin and the bytes.
+fn read_input(path: &Path) -> anyhow::Result<(String, Vec<u8>)> {
+    if path.as_os_str() == "-" {
+        return Ok(("standard input".to_owned(), read_all(std::io::stdin().lock())?));
+    }
+    let file = std::fs::File::open(path).map_err(|it| {
+        usage_error(
+            format!("`{}` cannot be read: {it}", path.display()),
+            "give the path of a file that `waylore export` wrote",
+        )
+    })?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    Ok((model::clean_label(&name, 80), read_all(file)?))
 }
 
 /// Parses the records of a file: an export, a list of memories, a single one, or one per line.

@@ -8,20 +8,19 @@ use super::CommandSession;
 use crate::output::{BOLD_STYLE, DIM_STYLE, Output, escape_controls, format_count};
 use crate::wire;
 
-/// Show the parts of the project: what each is for, what it needs, where one comes in
+/// Show the modules of the project: purpose, dependencies, entry points
 ///
-/// Found by `waylore index` from manifests, folders, imports and history. With a module, everything that
-/// is known about it. `rename`, `describe` and `move` correct the map; what they say is kept as memories
-/// and outlives every index.
+/// Found by `waylore index` from manifests, folders, imports and history. With a module, all its details. `rename`,
+/// `describe` and `move` correct the map; corrections are stored as memories and survive indexing.
 #[derive(clap::Args, Debug)]
 #[command(args_conflicts_with_subcommands = true)]
 pub(crate) struct MapArgs {
     #[command(subcommand)]
     edit: Option<EditMap>,
-    /// A module, by its id or its name
+    /// Id or name of a module
     #[arg(value_name = "MODULE")]
     module: Option<String>,
-    /// Modules that hold nothing but tests, too
+    /// Also show modules that contain only tests
     #[arg(long)]
     tests: bool,
 }
@@ -33,32 +32,32 @@ enum EditMap {
     Move(MoveArgs),
 }
 
-/// Give a module another name; its id stays
+/// Rename a module; its id stays
 #[derive(clap::Args, Debug)]
 struct RenameArgs {
-    /// The module
+    /// Module
     module: String,
-    /// Its name
+    /// New name
     #[arg(required = true, value_name = "NAME")]
     name: Vec<String>,
 }
 
-/// Say what a module is for
+/// Describe a module
 #[derive(clap::Args, Debug)]
 struct DescribeArgs {
-    /// The module
+    /// Module
     module: String,
-    /// What it is for
+    /// Purpose of the module
     #[arg(required = true, value_name = "TEXT")]
     text: Vec<String>,
 }
 
-/// Say that files belong to a module
+/// Move files to a module
 #[derive(clap::Args, Debug)]
 struct MoveArgs {
-    /// The module
+    /// Module
     module: String,
-    /// The files
+    /// Files
     #[arg(required = true, value_name = "PATH")]
     files: Vec<PathBuf>,
 }
@@ -111,7 +110,7 @@ async fn change_map(edit: EditMap, session: &mut CommandSession<'_>) -> anyhow::
     Ok(0)
 }
 
-/// What commands are for, as people say it.
+/// Labels of project tools.
 const TOOL_LABELS: &[(ProjectToolKind, &str)] = &[
     (ProjectToolKind::Build, "build"),
     (ProjectToolKind::Test, "test"),
@@ -156,7 +155,7 @@ fn render(out: &Output, map: &ModuleMap, tests: bool) {
     out.hint("`waylore map MODULE` shows details");
 }
 
-/// What files are called that go by their folder's name.
+/// File stems that say less than the name of their folder.
 const GENERIC_STEMS: &[&str] = &["mod", "lib", "main", "index", "__init__"];
 
 fn format_module(it: &MappedModule, width: usize) -> String {
@@ -171,7 +170,7 @@ fn format_module(it: &MappedModule, width: usize) -> String {
         format!("{} · ", escape_controls(&module.name))
     };
     let said = if module.description.is_empty() {
-        let core = known_as(&module.core_files[..module.core_files.len().min(3)]);
+        let core = short_names(&module.core_files[..module.core_files.len().min(3)]);
         format!("{DIM_STYLE}{}{DIM_STYLE:#}", escape_controls(&core.join(", ")))
     } else {
         escape_controls(&module.description)
@@ -183,8 +182,8 @@ fn format_module(it: &MappedModule, width: usize) -> String {
     )
 }
 
-/// Files by their names, with their folders where a name says nothing or is another's, too.
-fn known_as(paths: &[String]) -> Vec<&str> {
+/// File names, with as many folders as needed to be specific and distinct.
+fn short_names(paths: &[String]) -> Vec<&str> {
     let from_end =
         |path: &'_ str, n: usize| path.rmatch_indices('/').nth(n).map_or(0, |it| it.0 + 1);
     let name = |path: &str| path[from_end(path, 0)..].to_owned();
@@ -247,7 +246,7 @@ mod tests {
             ("a/__init__.py", "a/__init__.py"),
             ("ui/index.test.ts", "ui/index.test.ts"),
         ] {
-            assert_eq!(known_as(&[path.to_owned()]), [said]);
+            assert_eq!(short_names(&[path.to_owned()]), [said]);
         }
     }
 
@@ -255,7 +254,7 @@ mod tests {
     fn two_of_one_name_are_told_apart_by_their_folders() {
         let paths = ["src/flask/app.py", "src/flask/sansio/app.py", "src/flask/ctx.py"];
         assert_eq!(
-            known_as(&paths.map(str::to_owned)),
+            short_names(&paths.map(str::to_owned)),
             ["flask/app.py", "sansio/app.py", "ctx.py"]
         );
     }

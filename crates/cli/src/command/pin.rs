@@ -7,12 +7,12 @@ use super::shared::kind_label;
 use crate::output::BOLD_STYLE;
 use crate::wire::MemoryWire;
 
-/// Pin a memory: it never fades
+/// Pin a memory, so that it never decays
 #[derive(clap::Args, Debug)]
 pub(crate) struct PinArgs {
-    /// Its id, or the beginning of it
+    /// Id of the memory, or a prefix of it
     id: String,
-    /// Take the pin out again
+    /// Remove the pin
     #[arg(long)]
     off: bool,
 }

@@ -10,7 +10,7 @@ use serde_json::json;
 use super::CommandSession;
 use crate::output::{BAD_STYLE, BOLD_STYLE, DIM_STYLE, Output, WARN_STYLE, format_size};
 
-/// Whether a command writes or only shows what it would do.
+/// Write mode of a command: write, or only show what would be done.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum WriteMode {
     Write,

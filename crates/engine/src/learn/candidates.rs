@@ -32,18 +32,18 @@ pub(super) struct EditCounts {
 
 impl EditCounts {
     /// Sessions that edited a file, this one included; 0 for a file that was not counted.
-    /// `is_counted` says that this session is among the stored ones already.
     pub(super) fn editors(
         &self,
         path: Option<&ProjectPath>,
         session: &SessionOverview,
-        is_counted: bool,
+        sessions: &SessionIndex,
     ) -> u32 {
         let Some((path, n)) = path.and_then(|it| Some((it, self.by_file.get(it)?))) else {
             return 0;
         };
         let edits = session.files.iter().any(|it| it.path == *path && it.edits > 0);
-        n + u32::from(edits && !is_counted)
+        // A session that has grown is in the stored counts already.
+        n + u32::from(edits && !sessions.is_counted(session.id))
     }
 }
 
@@ -125,9 +125,7 @@ fn compose_draft(
     // A session that is learned late is not the newest. Drafts quote the newest evidence.
     seen.sort_by_key(|it| (it.at, it.session));
     let files = sighting.evidence.files();
-    // A session that has grown is in the stored counts already.
-    let is_counted = inputs.sessions.is_counted(session.id);
-    let editors = |nth: usize| inputs.edits.editors(files.get(nth), session, is_counted);
+    let editors = |nth: usize| inputs.edits.editors(files.get(nth), session, &inputs.sessions);
     let support = SupportCounts {
         first_file: editors(0),
         second_file: editors(1),

@@ -40,13 +40,11 @@ pub(super) fn refresh_couplings(
     sessions: &SessionIndex,
     modules: &ModuleLookup,
 ) -> Vec<StoreChange> {
-    // A session that has grown is in the stored counts already.
-    let is_counted = sessions.is_counted(session.id);
     let mut acc = Vec::new();
     for CouplingInputs { key, memory, seen, edits } in couplings {
         let Some(last) = seen.last() else { continue };
         let files = last.evidence.files();
-        let editors = |nth: usize| edits.editors(files.get(nth), session, is_counted);
+        let editors = |nth: usize| edits.editors(files.get(nth), session, sessions);
         let support =
             SupportCounts { first_file: editors(0), second_file: editors(1), baseline: edits.all };
         let mut after = memory.clone();

@@ -2,7 +2,7 @@
 
 use model::DAY_MS;
 use observe::FailedCall;
-use store::FailedCallRow;
+use store::{FailedCallRow, StoreReader};
 
 use crate::{Error, ProjectReader};
 
@@ -14,7 +14,7 @@ const MIN_SESSIONS: usize = 5;
 /// Describes the errors to expect, one line per command or tool, the likeliest first; at most 600
 /// bytes. Empty if nothing failed or too little is known.
 pub(crate) async fn describe_expected_errors(reader: &ProjectReader) -> Result<String, Error> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
         return Ok(String::new());
     };
     if store.learning().list_sessions().await?.len() < MIN_SESSIONS {

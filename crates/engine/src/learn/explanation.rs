@@ -117,7 +117,7 @@ async fn contributing_sessions(
 
 /// The learned sessions, in the order they ended.
 pub(crate) async fn learned_sessions(reader: &ProjectReader) -> Result<Vec<SessionSummary>, Error> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
         return Ok(Vec::new());
     };
     Ok(store.learning().list_sessions().await?.into_iter().map(Into::into).collect())
@@ -126,7 +126,7 @@ pub(crate) async fn learned_sessions(reader: &ProjectReader) -> Result<Vec<Sessi
 async fn explain_session(reader: &ProjectReader, id: &str) -> Result<Explanation, Error> {
     let not_found = || Error::NotFound { id: id.to_owned() };
     let wanted = id.trim().trim_start_matches('#').to_ascii_lowercase();
-    let store = reader.project_store().filter(|it| it.exists()).ok_or_else(not_found)?;
+    let store = reader.project_store().filter(StoreReader::exists).ok_or_else(not_found)?;
     // The short id is not a prefix of the full id, so that both forms are compared.
     let full_id: Option<SessionId> = wanted.parse().ok();
     let is_wanted = |it: &SessionRow| full_id == Some(it.id) || it.id.short().starts_with(&wanted);

@@ -7,7 +7,7 @@ use model::{MemoryKind, MemoryStatus, Payload, ProjectPath};
 use observe::{
     CommitEvidence, FilePrediction, ModuleLookup, PastSession, PredictionInputs, TaskDescription,
 };
-use store::MemoryFilter;
+use store::{MemoryFilter, StoreReader};
 
 use super::modules;
 use crate::graph::history::commit_history;
@@ -57,7 +57,7 @@ pub(crate) async fn predict_files(
 }
 
 async fn load_past_sessions(reader: &ProjectReader) -> Result<Vec<PastSession>, Error> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
         return Ok(Vec::new());
     };
     let sessions = store.learning().files_by_task().await?;

@@ -12,7 +12,7 @@ use model::{
     DAY_MS, DEFERRED_DAYS, Event, EventEnvelope, SessionId, SessionStart, TextExcerpt, Timestamp,
 };
 use source::Transcript;
-use store::{DataDir, JournalDurability, Store};
+use store::{DataDir, JournalDurability, Store, StoreReader};
 
 use super::candidates::MIN_SUBTASKS_TO_SPLIT;
 use super::observed::SessionExtent;
@@ -166,7 +166,7 @@ pub(crate) async fn learn_from_journal(
     project: &mut Project,
     session: SessionId,
 ) -> Result<Vec<LearnedSession>, Error> {
-    let Some(store) = project.project_store().filter(|it| it.exists()) else {
+    let Some(store) = project.project_store().filter(StoreReader::exists) else {
         return Ok(Vec::new());
     };
     let path = store.journals().path_of(session);
@@ -190,7 +190,7 @@ pub(crate) async fn learn_finished_subtasks(
     project: &mut Project,
     session: SessionId,
 ) -> Result<Option<LearnedSession>, Error> {
-    let Some(store) = project.project_store().filter(|it| it.exists()) else { return Ok(None) };
+    let Some(store) = project.project_store().filter(StoreReader::exists) else { return Ok(None) };
     let path = store.journals().path_of(session);
     let transcript = Transcript { path, subagent: None, session: None };
     let Some(parsed) = read_transcript(project, &transcript)? else { return Ok(None) };
@@ -225,13 +225,13 @@ pub(crate) fn journal_transcripts(reader: &ProjectReader) -> Vec<Transcript> {
 }
 
 fn journal_files(reader: &ProjectReader) -> Vec<(SessionId, PathBuf)> {
-    let store = reader.project_store().filter(|it| it.exists());
+    let store = reader.project_store().filter(StoreReader::exists);
     store.map(|it| it.journals().list()).unwrap_or_default()
 }
 
 /// The ids of the events in a session's journal.
 pub(crate) fn journalled_event_ids(reader: &ProjectReader, session: SessionId) -> HashSet<String> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(StoreReader::exists) else {
         return HashSet::new();
     };
     let bytes = std::fs::read(store.journals().path_of(session)).unwrap_or_default();

@@ -115,7 +115,7 @@ fn resolve(
             }
             reinforce(session, judged, old, fresh, rule)
         }
-        Some((at, StatementRelation::Contradicts { what })) => {
+        Some((at, StatementRelation::Contradicts { conflict: what })) => {
             supersede(judged, known.swap_remove(at), fresh, &what.to_string())
         }
         _ => create(judged, fresh, LessonEffect::Created, Vec::new()),

@@ -11,7 +11,7 @@ use super::novelty::{SightingOutcome, resolve_sightings};
 use super::observed::file_rows;
 use super::related::RelatedMemories;
 use super::savings::tool_calls_saved;
-use super::synthesis::{SynthesisPlan, draft_modules, plan_modules};
+use super::synthesis::{SynthesisPlan, SynthesisSource, draft_modules, plan_modules};
 use super::usage::{count_uses, used_memories};
 use super::work_unit::{draft_outcome, store_outcome};
 use super::{LearnedMemory, LessonState};
@@ -21,8 +21,7 @@ pub(super) struct LessonDrafts {
     pub(super) judged: Vec<JudgedSighting>,
     /// The drafts of each due module.
     pub(super) syntheses: Vec<Vec<MemoryDraft>>,
-    /// A model took part in the syntheses.
-    pub(super) asked_model: bool,
+    pub(super) synthesis_source: SynthesisSource,
     pub(super) work_unit: Option<MemoryDraft>,
 }
 
@@ -47,7 +46,10 @@ pub(super) fn draft_lesson(inputs: &LessonInputs<'_>) -> LessonDrafts {
     LessonDrafts {
         judged: judge_sightings(inputs),
         syntheses: synthesis.map(|it| draft_modules(it, &inputs.modules)).unwrap_or_default(),
-        asked_model: synthesis.is_some_and(|it| it.interpretation.is_some()),
+        synthesis_source: match synthesis.and_then(|it| it.interpretation.as_ref()) {
+            Some(_) => SynthesisSource::StatisticsAndModel,
+            None => SynthesisSource::Statistics,
+        },
         work_unit: report.and_then(|it| draft_outcome(session, it, &inputs.modules)),
     }
 }
@@ -101,7 +103,7 @@ pub(super) fn plan_lesson(
         syntheses: synthesis.memories,
         changes,
         notices,
-        asked_model: drafts.asked_model,
+        asked_model: drafts.synthesis_source == SynthesisSource::StatisticsAndModel,
     }
 }
 
@@ -248,7 +250,8 @@ mod tests {
     #[test]
     fn a_stored_memory_that_says_the_same_is_confirmed() {
         let (pad, stored) = (pad(), memory(NOTE));
-        let plan = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[stored.clone()]);
+        let plan =
+            plan(inputs(&pad, Some(ValidationBasis::Observed)), std::slice::from_ref(&stored));
         let learned = plan.outcomes[0].learned.as_ref().unwrap();
         assert_eq!((learned.effect, learned.memory.id), (LessonEffect::Confirmed, stored.id));
         let [after] = replaced(&plan)[..] else { panic!("one memory is replaced") };
@@ -259,7 +262,8 @@ mod tests {
     fn a_contradicted_memory_is_superseded_unless_the_user_protects_it() {
         let pad = pad();
         let stored = memory("The retry limit of the upload queue is 3.");
-        let superseding = plan(inputs(&pad, Some(ValidationBasis::Observed)), &[stored.clone()]);
+        let superseding =
+            plan(inputs(&pad, Some(ValidationBasis::Observed)), std::slice::from_ref(&stored));
         let learned = superseding.outcomes[0].learned.as_ref().unwrap();
         assert_eq!(learned.effect, LessonEffect::Superseded(stored.id));
         let [after] = replaced(&superseding)[..] else { panic!("one memory is replaced") };

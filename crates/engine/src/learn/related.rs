@@ -15,7 +15,9 @@ use super::candidates::JudgedSighting;
 use super::fresh_memory::{FreshMemory, MemoryParts, memory_from_draft};
 use super::novelty::needs_comparison;
 use super::plan::LessonDrafts;
-use super::synthesis::{MAX_COMPARED_SYNTHESES, SYNTHESIS_TAG, synthesis_from_draft};
+use super::synthesis::{
+    MAX_COMPARED_SYNTHESES, SYNTHESIS_TAG, SynthesisSource, synthesis_from_draft,
+};
 use super::work_unit::{MAX_STORED_OUTCOMES, outcome_verdict};
 use crate::anchor::anchors_in_text;
 use crate::draft_resolution::{MAX_COMPARED_MEMORIES, similar_memories};
@@ -57,8 +59,8 @@ pub(super) async fn load_related(
     }
     let mut syntheses = Vec::new();
     for module_drafts in drafts.syntheses.clone() {
-        let asked_model = drafts.asked_model;
-        syntheses.push(load_syntheses(reader, &store, session, module_drafts, asked_model).await?);
+        let source = drafts.synthesis_source;
+        syntheses.push(load_syntheses(reader, &store, session, module_drafts, source).await?);
     }
     let earlier_syntheses = if drafts.syntheses.is_empty() {
         Vec::new()
@@ -109,12 +111,12 @@ pub(super) async fn load_syntheses(
     store: &StoreReader,
     session: &SessionOverview,
     drafts: Vec<MemoryDraft>,
-    asked_model: bool,
+    source: SynthesisSource,
 ) -> Result<Vec<FreshMemory>, Error> {
     let mut acc = Vec::new();
     for draft in drafts {
         let parts = load_parts(reader, &draft);
-        let memory = synthesis_from_draft(session, draft, asked_model, parts);
+        let memory = synthesis_from_draft(session, draft, source, parts);
         let Some(memory) = memory else { continue };
         // Syntheses are matched by the subject of their payload, which a search for words can miss.
         let mut similar = list_kind(store, &memory.kind, MAX_COMPARED_SYNTHESES).await?;

@@ -36,7 +36,7 @@ pub(super) async fn reword_new_memories(models: &ModelSet, plan: &mut LessonPlan
         return;
     }
     // The evidence goes along, so that the answer can be checked against it.
-    let question = promote::reword_question(&composed);
+    let question = promote::format_reword_request(&composed);
     let Some(answer) = generate(models, promote::REWORD_PROMPT, question).await else { return };
     let texts =
         answer.and_then(|it| promote::parse_rewording(&composed, &it).map_err(str::to_owned));
@@ -48,7 +48,7 @@ pub(super) async fn reword_new_memories(models: &ModelSet, plan: &mut LessonPlan
 
 /// Asks the model what the statistics of a module mean.
 pub(super) async fn interpret_module(models: &ModelSet, facts: &ModuleFacts) -> Interpretation {
-    let question = promote::synthesis_question(facts);
+    let question = promote::format_synthesis_request(facts);
     let Some(answer) = generate(models, promote::SYNTHESIS_PROMPT, question).await else {
         return Interpretation::default();
     };

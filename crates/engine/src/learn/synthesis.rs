@@ -52,6 +52,15 @@ pub(super) struct SynthesisInputs {
     pub(super) interpretation: Option<Interpretation>,
 }
 
+/// Sources of the syntheses of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum SynthesisSource {
+    Statistics,
+    /// A language model interpreted the statistics. External text that the session read may have
+    /// reached it.
+    StatisticsAndModel,
+}
+
 /// New and updated syntheses.
 #[derive(Default)]
 pub(super) struct SynthesisPlan {
@@ -217,19 +226,18 @@ fn draft_insight(module: &str, insight: &SynthesisedNote) -> MemoryDraft {
     }
 }
 
-/// Makes a synthesis of a draft. `asked_model`: a model took part, so that external text that the
-/// session read may have reached it.
+/// Makes a synthesis of a draft.
 pub(super) fn synthesis_from_draft(
     session: &SessionOverview,
     draft: MemoryDraft,
-    asked_model: bool,
+    source: SynthesisSource,
     parts: MemoryParts,
 ) -> Option<Memory> {
     let verdict = PromotionVerdict::Keep {
         confidence: SYNTHESIS_CONFIDENCE,
         score: SYNTHESIS_CONFIDENCE,
         needs_review: true,
-        tainted: session.external.is_some() && asked_model,
+        tainted: session.external.is_some() && source == SynthesisSource::StatisticsAndModel,
     };
     let mut sessions = draft.sessions.clone();
     // Of many sessions the last ones are kept.

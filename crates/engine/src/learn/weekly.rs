@@ -8,8 +8,8 @@ use super::consolidation::consolidate_since;
 use super::load::load_visits;
 use super::related::load_syntheses;
 use super::synthesis::{
-    MAX_COMPARED_SYNTHESES, SynthesisPlan, add_new, draft_module_pairs, session_from_row,
-    week_milestone,
+    MAX_COMPARED_SYNTHESES, SynthesisPlan, SynthesisSource, add_new, draft_module_pairs,
+    session_from_row, week_milestone,
 };
 use super::{LearnedMemory, modules};
 use crate::editing::user_batch;
@@ -29,13 +29,14 @@ struct WeekInputs {
 
 /// Stores couplings between modules, and merges duplicates. Does nothing if it ran this week.
 pub(crate) async fn synthesise_week(project: &mut Project) -> Result<Vec<LearnedMemory>, Error> {
-    let Some(store) = project.project_store().filter(|it| it.exists()) else {
+    let Some(store) = project.project_store().filter(StoreReader::exists) else {
         return Ok(Vec::new());
     };
     let now = project.now;
     let Some(week) = load_week(project, &store, now).await? else { return Ok(Vec::new()) };
     let drafts = draft_module_pairs(&week.visits, &week.dependencies, &week.modules);
-    let fresh = load_syntheses(project, &store, &week.session, drafts, false).await?;
+    let source = SynthesisSource::Statistics;
+    let fresh = load_syntheses(project, &store, &week.session, drafts, source).await?;
     let mut plan = SynthesisPlan::default();
     add_new(&mut plan, fresh);
     // Passed in the same batch: a crash repeats the week as a whole or not at all.

@@ -57,11 +57,12 @@ pub(super) fn draft_outcome(
     report: &WorkUnitReport,
     modules: &ModuleLookup,
 ) -> Option<MemoryDraft> {
-    match (session.outcome, session.validation_basis) {
-        (SessionOutcome::Failure, _) => Some(compose_outcome(session, report, false, modules)),
-        (_, Some(_)) => Some(compose_outcome(session, report, true, modules)),
-        _ => None,
-    }
+    let succeeded = match (session.outcome, session.validation_basis) {
+        (SessionOutcome::Failure, _) => false,
+        (_, Some(_)) => true,
+        _ => return None,
+    };
+    Some(compose_outcome(session, report, succeeded, modules))
 }
 
 /// The verdict on a result. It needs no judging: the host or the checks decided.

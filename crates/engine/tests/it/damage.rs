@@ -33,8 +33,8 @@ fn a_damaged_memory_is_withheld_and_reported() {
             error: no memory matches `m1`
             ! memory m1 is damaged and withheld: its content does not match its hash
             Bad project notebook: memory m1 is damaged and withheld: its content does not match its hash (and 1 more)
-            Doubtful project backups: there are none
-            Doubtful user backups: there are none
+            Warning project backups: there are none
+            Warning user backups: there are none
             ! memory m1 is damaged and withheld: its content does not match its hash
         "#]],
     );

@@ -298,9 +298,9 @@ fn a_secret_is_found_in_every_text_of_every_project() {
             m2 smuggled in
             m3 smuggled in
             m4 smuggled in
-            Doubtful project backups: there are none
+            Warning project backups: there are none
             Bad project secrets: what looks like a secret is stored in m1, m2, m3
-            Doubtful user backups: there are none
+            Warning user backups: there are none
             Bad user secrets: what looks like a secret is stored in m4
             purged m4 m1 m2 m3, not found anywhere
             m3 gotcha 1.00 "the-pool" pinned
@@ -309,8 +309,8 @@ fn a_secret_is_found_in_every_text_of_every_project() {
             m4 gotcha 1.00 "the deploy uses [REDACTED: github-token]" user pinned
             m2 gotcha 1.00 "the-cache" pinned
               v1 user_taught global confidence 1.00 by user verified on [REDACTED: aws-access-key-id]
-            Doubtful project backups: there are none
-            Doubtful user backups: there are none
+            Warning project backups: there are none
+            Warning user backups: there are none
         "#]],
     );
 }

@@ -239,8 +239,8 @@ fn a_branch_a_folder_and_a_key_are_searched_for_secrets() {
               v1 user_taught global confidence 0.90 by user verified on fix-[REDACTED: aws-access-key-id]
             error: the text holds something that looks like a secret; nothing was saved
               key 1:1 github-token
-            Doubtful project backups: there are none
-            Doubtful user backups: there are none
+            Warning project backups: there are none
+            Warning user backups: there are none
         "#]],
     );
 }

@@ -1,7 +1,7 @@
 //! Asks the `tokenizers` crate how it cuts the samples, and writes its answers where the tests of `infer` find them.
 //!
 //! Run it in this folder after a change to the samples: `cargo run --release`. It reads the pack
-//! on its own and shares only the samples with the room.
+//! on its own and shares only the samples with the crate.
 
 #[path = "../../src/tokenizer/letters.rs"]
 mod letters;
@@ -20,7 +20,7 @@ use tokenizers::pre_tokenizers::byte_level::ByteLevel;
 const PACK: &str = "../model/granite-embedding-30m-english.int8.pack";
 const FIXTURE: &str = "../fixtures/tokens.txt";
 /// Tokens the model reads between its two marks.
-const KEPT: usize = 510;
+const MAX_KEPT_TOKENS: usize = 510;
 
 fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
     let tokenizer = tokenizer(&fs::read(PACK)?)?;
@@ -30,7 +30,7 @@ fn main() -> Result<(), Box<dyn Error + Send + Sync>> {
         let mut hash = 0;
         for seed in line * samples::PER_LINE..(line + 1) * samples::PER_LINE {
             let encoding = tokenizer.encode(samples::sample(seed), false)?;
-            hash = samples::fold(hash, encoding.get_ids().iter().copied().take(KEPT));
+            hash = samples::fold(hash, encoding.get_ids().iter().copied().take(MAX_KEPT_TOKENS));
         }
         acc.push_str(&format!("{hash:016x}\n"));
     }

@@ -19,7 +19,7 @@ pub(super) struct FailedAttempt {
     pub(super) again: RetryAdvice,
 }
 
-/// Whether and when to retry.
+/// Retry advice after a failed attempt.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum RetryAdvice {
     No,

@@ -68,7 +68,7 @@ pub fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u3
     let mut acc = Vec::new();
     let tests = (0_u32..)
         .zip(&pad.calls)
-        .filter(|it| it.1.tool == ToolKind::Shell && it.1.effects.has_any(CallEffects::TEST));
+        .filter(|it| it.1.tool == ToolKind::Shell && it.1.effects.has_any(CallEffects::RUNS_TEST));
     for (number, call) in tests {
         let Some(command) = call.command else { continue };
         let command = identity(pad.strings.text(command));

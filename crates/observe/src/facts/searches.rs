@@ -15,7 +15,8 @@ const REFINE_WINDOW_CALLS: u32 = 3;
 fn search_calls(pad: &Scratchpad) -> impl Iterator<Item = (u32, &LoggedCall, StringId)> {
     let numbered = (0_u32..).zip(&pad.calls);
     numbered.filter_map(|(number, call)| {
-        let is_search = call.tool == ToolKind::Search || call.effects.has_any(CallEffects::SEARCH);
+        let is_search =
+            call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
         call.query.filter(|_| is_search).map(|it| (number, call, it))
     })
 }

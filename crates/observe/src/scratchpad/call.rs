@@ -57,14 +57,14 @@ pub enum CallState {
 pub struct CallEffects(pub u8);
 
 impl CallEffects {
-    pub const TEST: u8 = 1;
-    pub const CHECK: u8 = 2;
-    pub const COMMIT: u8 = 4;
-    pub const REVIEW: u8 = 8;
-    pub const FETCH: u8 = 16;
-    pub const RESTORE: u8 = 32;
-    pub const SEARCH: u8 = 64;
-    pub const LIST: u8 = 128;
+    pub const RUNS_TEST: u8 = 1;
+    pub const RUNS_CHECK: u8 = 2;
+    pub const MAKES_COMMIT: u8 = 4;
+    pub const READS_REVIEW: u8 = 8;
+    pub const FETCHES_WEB: u8 = 16;
+    pub const RESTORES_FILES: u8 = 32;
+    pub const RUNS_SEARCH: u8 = 64;
+    pub const LISTS_FILES: u8 = 128;
 
     pub const fn has_any(self, bits: u8) -> bool {
         self.0 & bits != 0

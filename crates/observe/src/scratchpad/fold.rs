@@ -171,7 +171,7 @@ fn mark_external(pad: &mut Scratchpad, call: &ToolCall, effects: CallEffects) {
     let is_external = match call.tool.kind().row().external {
         ExternalContent::Never => false,
         ExternalContent::Always | ExternalContent::UnlessTrusted => true,
-        ExternalContent::ByCommand => effects.has_any(CallEffects::FETCH),
+        ExternalContent::ByCommand => effects.has_any(CallEffects::FETCHES_WEB),
     };
     if is_external && pad.external.is_none() {
         let source = call.args.url.as_deref().or(call.args.command.as_deref());
@@ -248,7 +248,7 @@ pub(super) fn add_result(pad: &mut Scratchpad, result: &ToolResult, at: Timestam
         return;
     };
     let Some(call) = pad.calls.get_mut(number as usize) else { return };
-    let is_check = call.effects.has_any(CallEffects::TEST | CallEffects::CHECK);
+    let is_check = call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK);
     call.has_hidden_failure =
         result.ok && is_check && shell::reports_failure(result.excerpt.as_str());
     call.state = match (result.ok, result.rejected) {
@@ -367,14 +367,14 @@ fn find_explanation(text: &str) -> Option<&str> {
 
 const fn effect_bit(effect: &ShellEffect) -> u8 {
     match effect {
-        ShellEffect::Test => CallEffects::TEST,
-        ShellEffect::Check => CallEffects::CHECK,
-        ShellEffect::Commit => CallEffects::COMMIT,
-        ShellEffect::Review => CallEffects::REVIEW,
-        ShellEffect::Fetch => CallEffects::FETCH,
-        ShellEffect::Restore(_) => CallEffects::RESTORE,
-        ShellEffect::Search(_) => CallEffects::SEARCH,
-        ShellEffect::List(_) => CallEffects::LIST,
+        ShellEffect::Test => CallEffects::RUNS_TEST,
+        ShellEffect::Check => CallEffects::RUNS_CHECK,
+        ShellEffect::Commit => CallEffects::MAKES_COMMIT,
+        ShellEffect::Review => CallEffects::READS_REVIEW,
+        ShellEffect::Fetch => CallEffects::FETCHES_WEB,
+        ShellEffect::Restore(_) => CallEffects::RESTORES_FILES,
+        ShellEffect::Search(_) => CallEffects::RUNS_SEARCH,
+        ShellEffect::List(_) => CallEffects::LISTS_FILES,
         ShellEffect::Read(_) | ShellEffect::Edit(_) | ShellEffect::Other => 0,
     }
 }

@@ -27,7 +27,8 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     let mut queries: BTreeMap<String, QueryHistory> = BTreeMap::new();
     let mut missed: Option<String> = None;
     for call in &pad.calls {
-        let is_search = call.tool == ToolKind::Search || call.effects.has_any(CallEffects::SEARCH);
+        let is_search =
+            call.tool == ToolKind::Search || call.effects.has_any(CallEffects::RUNS_SEARCH);
         let Some(query) = call.query.filter(|_| is_search && call.state == CallState::Ok) else {
             continue;
         };

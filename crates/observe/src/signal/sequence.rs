@@ -34,14 +34,14 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
             continue;
         }
         let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
-        if call.effects.has_any(CallEffects::TEST | CallEffects::CHECK) {
+        if call.effects.has_any(CallEffects::RUNS_TEST | CallEffects::RUNS_CHECK) {
             for check in check_commands(command) {
                 // A check that runs again counts at its last position.
                 steps.checks.retain(|it| *it != check);
                 steps.checks.push(check);
             }
         }
-        if call.effects.has_any(CallEffects::COMMIT) {
+        if call.effects.has_any(CallEffects::MAKES_COMMIT) {
             std::mem::take(&mut steps).finish(acc);
         }
     }

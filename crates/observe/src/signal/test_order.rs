@@ -16,7 +16,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
     let Some((file, implemented_at)) = first_implemented else { return };
     // A test comes first if it was written or run first.
     let written_at = edits().filter(|it| is_test(it.0)).map(|it| it.1).min();
-    let runs_tests = |it: &(u32, &crate::LoggedCall)| it.1.effects.has_any(CallEffects::TEST);
+    let runs_tests = |it: &(u32, &crate::LoggedCall)| it.1.effects.has_any(CallEffects::RUNS_TEST);
     let run_at = (0_u32..).zip(&pad.calls).find(runs_tests).map(|it| it.0);
     let Some(tested_at) = written_at.into_iter().chain(run_at).min() else { return };
     let timing = if tested_at < implemented_at { TestTiming::First } else { TestTiming::After };

@@ -1,24 +1,27 @@
-//! Lays two sequences of keys side by side: what they share in order, and the gaps between.
+//! Aligns two sequences of keys: the keys that both share in order, and the gaps between.
 
 use std::ops::Range;
 
-/// A stretch where the two differ; one side may be empty.
+/// A range in which the two sequences differ. One side may be empty.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct AlignmentGap {
     pub left: Range<usize>,
     pub right: Range<usize>,
 }
 
+/// The alignment of two sequences.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct TermAlignment {
+    /// Positions of equal keys on the left and on the right.
     pub shared: Vec<(usize, usize)>,
     pub gaps: Vec<AlignmentGap>,
 }
 
-/// The longest common subsequence. Quadratic, so the caller bounds the lengths.
+/// Aligns by the longest common subsequence (dynamic programming). Quadratic, so that the caller bounds the
+/// lengths.
 pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
     let width = right.len() + 1;
-    // `longest[i * width + j]`: the length shared by `left[i..]` and `right[j..]`.
+    // `longest[i * width + j]` is the length of the longest subsequence of `left[i..]` and `right[j..]`.
     let mut longest = vec![0_u16; (left.len() + 1) * width];
     for i in (0..left.len()).rev() {
         for j in (0..right.len()).rev() {
@@ -29,13 +32,13 @@ pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
             };
         }
     }
-    let mut res = TermAlignment { shared: Vec::new(), gaps: Vec::new() };
+    let mut acc = TermAlignment { shared: Vec::new(), gaps: Vec::new() };
     let (mut i, mut j) = (0, 0);
     let (mut from_i, mut from_j) = (0, 0);
     while i < left.len() && j < right.len() {
         if left[i] == right[j] {
-            push_gap(&mut res.gaps, from_i..i, from_j..j);
-            res.shared.push((i, j));
+            push_gap(&mut acc.gaps, from_i..i, from_j..j);
+            acc.shared.push((i, j));
             (i, j) = (i + 1, j + 1);
             (from_i, from_j) = (i, j);
         } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
@@ -44,8 +47,8 @@ pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
             j += 1;
         }
     }
-    push_gap(&mut res.gaps, from_i..left.len(), from_j..right.len());
-    res
+    push_gap(&mut acc.gaps, from_i..left.len(), from_j..right.len());
+    acc
 }
 
 fn push_gap(acc: &mut Vec<AlignmentGap>, left: Range<usize>, right: Range<usize>) {
@@ -59,11 +62,11 @@ mod tests {
     use super::*;
 
     #[test]
-    fn gaps_stand_between_what_is_shared() {
-        let res = align_keys(&["retry", "limit", "3"], &["upload", "retry", "limit", "5"]);
-        assert_eq!(res.shared, [(0, 1), (1, 2)]);
+    fn gaps_are_between_shared_keys() {
+        let alignment = align_keys(&["retry", "limit", "3"], &["upload", "retry", "limit", "5"]);
+        assert_eq!(alignment.shared, [(0, 1), (1, 2)]);
         assert_eq!(
-            res.gaps,
+            alignment.gaps,
             [AlignmentGap { left: 0..0, right: 0..1 }, AlignmentGap { left: 2..3, right: 3..4 }]
         );
         assert_eq!(align_keys(&[], &[]).gaps, []);

@@ -1,8 +1,8 @@
-//! What two statements disagree about, as a value a person can be told.
+//! The conflict between two statements, as a value that can be shown to the user.
 
 use std::fmt;
 
-/// What two statements cannot both be right about.
+/// A difference by which two statements cannot both be true.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum StatementConflict {
     Number {
@@ -30,6 +30,7 @@ pub enum StatementConflict {
 }
 
 impl StatementConflict {
+    /// The same conflict with old and new exchanged.
     pub(crate) fn swap_sides(self) -> Self {
         match self {
             Self::Number { old, new } => Self::Number { old: new, new: old },

@@ -1,4 +1,4 @@
-//! Judges what differs between two aligned statements: a value, the subject, or nothing that matters.
+//! Finds the differences between two aligned statements: values, subjects, or nothing relevant.
 
 use super::StatementConflict;
 use super::alignment::{AlignmentGap, align_keys};
@@ -8,34 +8,35 @@ use super::term_position::{DIRECTION_WORDS, is_qualifier, is_subject, modifies_n
 use super::terms::{StatementTerm, TermClass};
 use crate::text_chunks::TextBoundary;
 
-/// One statement, or its claim, as it is laid beside another.
+/// A statement, or its claim, on one side of an alignment.
 pub(crate) struct StatementSide<'a, 't> {
     pub terms: &'a [StatementTerm<'t>],
-    /// The terms that say something, as positions in `terms`.
+    /// Positions in `terms` of the terms with a meaning.
     pub content: Vec<usize>,
 }
 
-/// What is left once two statements are laid side by side.
+/// The differences of two aligned statements.
 #[derive(Debug, Default)]
 pub(crate) struct StatementDifferences {
     /// Values that cannot both hold.
     pub conflicts: Vec<StatementConflict>,
-    /// One negates what the other says.
+    /// One statement negates the other.
     pub is_negated: bool,
-    /// They speak of different things, or it cannot be told.
+    /// The statements are about different things, or it cannot be decided.
     pub has_other_subject: bool,
-    /// One holds a name, number or path the other does not.
+    /// Names, numbers and paths that only one statement contains.
     pub n_extra_facts: usize,
+    /// Other words that only one statement contains.
     pub n_extra_words: usize,
-    /// The subject stands outside the words ("use x instead").
+    /// The subject is outside the statement ("use x instead").
     pub has_outside_subject: bool,
-    /// Content words and names they share.
+    /// Content words and names that both contain.
     pub n_shared: usize,
-    /// Likeness in thousandths; values in conflict count for neither side.
+    /// Similarity in per mille. Values in conflict count on neither side.
     pub similarity: u16,
 }
 
-/// The weight of what a gap settles.
+/// Weights of the terms in a gap.
 #[derive(Default)]
 struct GapWeights {
     agreed: usize,
@@ -44,17 +45,17 @@ struct GapWeights {
 
 impl<'a, 't> StatementSide<'a, 't> {
     pub(crate) fn new(terms: &'a [StatementTerm<'t>]) -> Self {
-        let mut body: Vec<usize> = Vec::new();
+        let mut content: Vec<usize> = Vec::new();
         let mut at = 0;
         while at < terms.len() {
             match rejected_value_length(terms, at) {
-                0 if !terms[at].is_neutral() => body.push(at),
+                0 if !terms[at].is_neutral() => content.push(at),
                 0 => {}
                 skipped => at += skipped - 1,
             }
             at += 1;
         }
-        Self { terms, content: body }
+        Self { terms, content }
     }
 
     pub(crate) fn term(&self, nth: usize) -> &StatementTerm<'t> {
@@ -70,6 +71,7 @@ impl<'a, 't> StatementSide<'a, 't> {
     }
 }
 
+/// Aligns two statements and judges everything that is not shared.
 pub(crate) fn find_differences(
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
@@ -84,19 +86,20 @@ pub(crate) fn find_differences(
         acc.n_shared += usize::from(is_subject(term));
     }
 
-    let mut alone: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
+    // Terms without a counterpart, by side.
+    let mut unmatched: [Vec<usize>; 2] = [Vec::new(), Vec::new()];
     for AlignmentGap { left: i, right: j } in alignment.gaps {
         let (i, j): (Vec<usize>, Vec<usize>) = (i.collect(), j.collect());
         if i.is_empty() || j.is_empty() {
-            alone[0].extend(i);
-            alone[1].extend(j);
+            unmatched[0].extend(i);
+            unmatched[1].extend(j);
         } else {
-            let settled = judge_gap(&mut acc, left, &i, right, &j);
-            weight += settled.agreed;
-            total -= settled.in_conflict;
+            let gap = judge_gap(&mut acc, left, &i, right, &j);
+            weight += gap.agreed;
+            total -= gap.in_conflict;
         }
     }
-    let moved = take_moved_terms(&mut alone, left, right);
+    let moved = take_moved_terms(&mut unmatched, left, right);
     for nth in &moved {
         weight += 2 * left.term(*nth).weight();
         acc.n_shared += usize::from(is_subject(left.term(*nth)));
@@ -104,7 +107,7 @@ pub(crate) fn find_differences(
     if !moved.is_empty() {
         judge_order(&mut acc, left, right, alignment.shared.len());
     }
-    for (side, nths) in [left, right].into_iter().zip(&alone) {
+    for (side, nths) in [left, right].into_iter().zip(&unmatched) {
         for nth in nths {
             judge_unmatched(&mut acc, side.terms, side.content[*nth]);
         }
@@ -113,16 +116,17 @@ pub(crate) fn find_differences(
     acc
 }
 
-/// How many terms from here only say what is *not* the value: ", not spaces", "over spaces", "instead of spaces".
+/// The number of terms from here that only name a rejected value: ", not spaces", "over spaces", "instead of
+/// spaces". 0 if there are none.
 fn rejected_value_length(terms: &[StatementTerm<'_>], at: usize) -> usize {
     let word = |it: usize| terms.get(it).map_or("", |it| it.lower.as_str());
-    let content = |it: usize| {
+    let is_content = |it: usize| {
         terms.get(it).is_some_and(|it| !it.is_neutral() && it.class != TermClass::Negation)
     };
-    if at == 0 || !content(at - 1) || terms[at].starts_sentence {
+    if at == 0 || !is_content(at - 1) || terms[at].starts_sentence {
         return 0;
     }
-    let chosen = || {
+    let is_choice = || {
         terms[..at].iter().any(|it| {
             matches!(
                 it.lower.as_str(),
@@ -137,14 +141,14 @@ fn rejected_value_length(terms: &[StatementTerm<'_>], at: usize) -> usize {
         {
             1
         }
-        "over" if chosen() => 1,
+        "over" if is_choice() => 1,
         "instead" | "rather" if matches!(word(at + 1), "of" | "than") => 2,
         _ => return 0,
     };
-    if content(at + length) && !word(at + length).is_empty() { length + 1 } else { 0 }
+    if is_content(at + length) && !word(at + length).is_empty() { length + 1 } else { 0 }
 }
 
-/// Judges a stretch both fill differently.
+/// Judges a gap that both sides fill with different terms.
 fn judge_gap(
     acc: &mut StatementDifferences,
     left: &StatementSide<'_, '_>,
@@ -152,55 +156,57 @@ fn judge_gap(
     right: &StatementSide<'_, '_>,
     j: &[usize],
 ) -> GapWeights {
-    let mut res = GapWeights::default();
+    let mut weights = GapWeights::default();
     let weight = |side: &StatementSide<'_, '_>, nths: &[usize]| {
         nths.iter().map(|it| side.term(*it).weight()).sum::<usize>()
     };
     let joined = |side: &StatementSide<'_, '_>, nths: &[usize]| {
         nths.iter().map(|it| side.term(*it).key.as_str()).collect::<String>()
     };
+    // "case insensitive" and "case-insensitive" have different terms and the same letters.
     if joined(left, i) == joined(right, j) {
         acc.n_shared += 1;
-        res.agreed = weight(left, i) + weight(right, j);
-        return res;
+        weights.agreed = weight(left, i) + weight(right, j);
+        return weights;
     }
-    let plain = |side: &StatementSide<'_, '_>, nths: &[usize]| -> Vec<usize> {
+    let without_negations = |side: &StatementSide<'_, '_>, nths: &[usize]| -> Vec<usize> {
         nths.iter().copied().filter(|it| side.term(*it).class != TermClass::Negation).collect()
     };
-    let (plain_i, plain_j) = (plain(left, i), plain(right, j));
-    let flipped = (i.len() - plain_i.len() + j.len() - plain_j.len()) % 2 == 1;
+    let (plain_i, plain_j) = (without_negations(left, i), without_negations(right, j));
     if plain_i.len() != plain_j.len() {
         acc.has_other_subject = true;
-        return res;
+        return weights;
     }
-    let mut turned = flipped;
+    // Two negations cancel out.
+    let n_negations = i.len() - plain_i.len() + j.len() - plain_j.len();
+    let mut is_negated = n_negations % 2 == 1;
     for (i, j) in plain_i.into_iter().zip(plain_j) {
         let both = left.term(i).weight() + right.term(j).weight();
         match compare_terms(left, i, right, j) {
-            TermPairRelation::Agree => res.agreed += both,
+            TermPairRelation::Agree => weights.agreed += both,
             // "is not enabled" and "is disabled" agree.
-            TermPairRelation::Conflict(StatementConflict::Opposite { .. }) if turned => {
-                turned = false;
-                res.agreed += both;
+            TermPairRelation::Conflict(StatementConflict::Opposite { .. }) if is_negated => {
+                is_negated = false;
+                weights.agreed += both;
             }
             TermPairRelation::Conflict(conflict) => {
                 acc.conflicts.push(conflict);
-                res.in_conflict += both;
+                weights.in_conflict += both;
             }
             TermPairRelation::OtherSubject => acc.has_other_subject = true,
         }
     }
-    acc.is_negated ^= turned;
-    res
+    acc.is_negated ^= is_negated;
+    weights
 }
 
-/// Takes out what one side has here and the other there, answering the positions on the left.
+/// Removes the terms that both sides have at different positions, and returns their positions on the left.
 fn take_moved_terms(
-    alone: &mut [Vec<usize>; 2],
+    unmatched: &mut [Vec<usize>; 2],
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
 ) -> Vec<usize> {
-    let [from, to] = alone;
+    let [from, to] = unmatched;
     let mut moved = Vec::new();
     from.retain(|i| match to.iter().position(|j| left.term(*i).key == right.term(*j).key) {
         Some(found) => {
@@ -213,14 +219,14 @@ fn take_moved_terms(
     moved
 }
 
-/// Words have moved: the same said in another order, or the opposite ("a before b", "b before a")?
+/// Judges moved terms: the same in another order, or another statement ("a before b", "b before a").
 fn judge_order(
     acc: &mut StatementDifferences,
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
     n_in_order: usize,
 ) {
-    let named = |side: &StatementSide<'_, '_>| -> Vec<String> {
+    let facts = |side: &StatementSide<'_, '_>| -> Vec<String> {
         side.content
             .iter()
             .map(|it| &side.terms[*it])
@@ -228,18 +234,20 @@ fn judge_order(
             .map(|it| it.key.clone())
             .collect()
     };
+    // The term after a direction word is its argument.
     let argument = |side: &StatementSide<'_, '_>, word: &str| {
         let at = side.content.iter().position(|it| side.terms[*it].key == word)?;
         Some(side.terms[*side.content.get(at + 1)?].key.clone())
     };
-    let turned = DIRECTION_WORDS.iter().any(|it| argument(left, it) != argument(right, it));
-    let scattered = n_in_order * 2 < left.content.len().min(right.content.len());
-    acc.has_other_subject |= turned || scattered || named(left) != named(right);
+    let is_reversed = DIRECTION_WORDS.iter().any(|it| argument(left, it) != argument(right, it));
+    let is_scattered = n_in_order * 2 < left.content.len().min(right.content.len());
+    acc.has_other_subject |= is_reversed || is_scattered || facts(left) != facts(right);
 }
 
+/// Judges a term without a counterpart on the other side.
 fn judge_unmatched(acc: &mut StatementDifferences, terms: &[StatementTerm<'_>], at: usize) {
     let term = &terms[at];
-    // "upload limit" is not "limit"; "silently drops" still is "drops".
+    // "upload limit" is not "limit"; "silently drops" still means "drops".
     let narrows =
         term.class == TermClass::Word && modifies_next(terms, at) && !term.lower.ends_with("ly");
     match term.class {

@@ -1,4 +1,4 @@
-//! The words that decide whether two statements differ in what they say or in what they speak of.
+//! Word tables: roles, opposites, alternatives, spellings and units.
 //!
 //! All tables are in lower case. Words are looked up as written; groups are compared by stem.
 
@@ -7,16 +7,16 @@ use std::sync::LazyLock;
 
 use super::terms::TermClass;
 
-/// What a common word does in a statement; every other word is content.
+/// Roles of common words. Every other word is content.
 #[rustfmt::skip]
 const ROLE_WORDS: &[(TermClass, &[&str])] = &[
-    // Never looked at.
+    // Ignored.
     (TermClass::Filler, &[
         "a", "an", "the", "this", "that", "these", "those", "it", "its", "it's", "is", "are", "am", "was", "were", "be", "been",
         "being", "of", "in", "on", "at", "for", "with", "by", "to", "into", "and", "as", "we", "i", "you", "they", "our",
         "your", "my", "their", "us", "me", "there", "which", "who", "do", "does", "did", "=", "==", ":=", "|", "&",
     ]),
-    // Kept for equality, free otherwise: they strengthen or soften, and change no fact.
+    // Compared for equality only: they strengthen or weaken a statement and change no fact.
     (TermClass::Weak, &[
         "must", "should", "shall", "will", "would", "may", "might", "can", "could", "always", "usually", "generally", "often",
         "currently", "now", "already", "still", "just", "also", "too", "only", "really", "very", "ever", "please", "note", "remember",
@@ -25,7 +25,7 @@ const ROLE_WORDS: &[(TermClass, &[&str])] = &[
         "want", "wants", "prefer", "prefers", "choose", "chose", "chosen", "pick", "picked", "go", "take", "takes", "favour", "favor",
     ]),
     (TermClass::Negation, &["not", "never", "no", "cannot", "avoid", "avoids"]),
-    // Where a statement holds; another one, or one more, is another statement.
+    // They limit where a statement holds; with another one it is another statement.
     (TermClass::Condition, &[
         "if", "when", "whenever", "unless", "until", "while", "except", "during", "without", "once", "otherwise", "outside", "inside", "or",
     ]),
@@ -35,11 +35,11 @@ const ROLE_WORDS: &[(TermClass, &[&str])] = &[
 pub(crate) const REASON_WORDS: &[&str] =
     &["because", "since", "due", "therefore", "thus", "otherwise", "so"];
 
-/// Words that point at something outside the statement, so that its subject cannot be told.
+/// Words that refer to something outside the statement, so that its subject is unknown.
 pub(crate) const POINTER_WORDS: &[&str] =
     &["instead", "equivalent", "same", "following", "previous", "former", "latter", "respectively"];
 
-/// Words that cannot both hold of one thing, and where that counts.
+/// Words that cannot both be true of one thing, and the positions in which that counts.
 #[rustfmt::skip]
 const OPPOSITE_PAIRS: &[(OppositeScope, &str, &str)] = &[
     (OppositeScope::Anywhere, "enable", "disable"), (OppositeScope::Anywhere, "allow", "forbid"), (OppositeScope::Anywhere, "allow", "deny"),
@@ -59,16 +59,16 @@ const OPPOSITE_PAIRS: &[(OppositeScope, &str, &str)] = &[
     (OppositeScope::Predicate, "cached", "uncached"), (OppositeScope::Predicate, "encrypted", "unencrypted"), (OppositeScope::Predicate, "utc", "localtime"),
 ];
 
-/// Where a pair of opposites counts.
+/// Positions in which a pair of opposites counts.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum OppositeScope {
     /// As verb or relation: "enable x" against "disable x".
     Anywhere,
-    /// Only said of something: "is public", not "public methods", which merely speaks of other methods.
+    /// Only as predicate: "is public", not "public methods", which is only about other methods.
     Predicate,
 }
 
-/// Choices of which a project makes one.
+/// Alternatives of which a project chooses one.
 #[rustfmt::skip]
 const RIVAL_GROUPS: &[&[&str]] = &[
     &["tabs", "spaces"], &["npm", "pnpm", "yarn", "bun"], &["pip", "uv", "poetry", "pipenv"], &["postgres", "mysql", "sqlite", "mariadb"],
@@ -78,7 +78,7 @@ const RIVAL_GROUPS: &[&[&str]] = &[
     &["kafka", "rabbitmq", "nats"], &["black", "ruff"], &["monorepo", "polyrepo"], &["semicolons", "asi"], &["crlf", "lf"],
 ];
 
-/// Spellings of one word; the first is the one compared by.
+/// Spellings of one word. The first one is compared.
 #[rustfmt::skip]
 const SPELLING_GROUPS: &[&[&str]] = &[
     &["postgres", "postgresql"], &["repo", "repository", "repositories"], &["config", "configuration", "configurations"], &["db", "database", "databases"],
@@ -90,7 +90,7 @@ const SPELLING_GROUPS: &[&[&str]] = &[
     &["use", "uses", "used", "using"], &["keep", "kept"], &["hold", "held"], &["write", "written", "wrote"], &["colour", "color"], &["behaviour", "behavior"], &["initialise", "initialize"], &["fail", "failure"], &["info", "information"],
 ];
 
-/// Milliseconds in a unit of time; `0` for units that are only compared with themselves.
+/// Names of a unit, its canonical name, and its milliseconds; 0 for units without conversion.
 #[rustfmt::skip]
 const MEASURE_UNITS: &[(&[&str], &str, u64)] = &[
     (&["ms", "msec", "millisecond", "milliseconds", "millis"], "ms", 1), (&["s", "sec", "secs", "second", "seconds"], "ms", 1_000),
@@ -100,7 +100,7 @@ const MEASURE_UNITS: &[(&[&str], &str, u64)] = &[
     (&["%", "percent"], "%", 0), (&["px", "pixels"], "px", 0), (&["x"], "x", 0), (&["k"], "k", 0), (&["th", "st", "nd", "rd"], "th", 0),
 ];
 
-/// `one` to `twelve`.
+/// `one` to `twelve`, in order.
 const NUMBER_WORDS: &[&str] = &[
     "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven",
     "twelve",
@@ -125,17 +125,18 @@ pub(crate) fn word_role(lower: &str) -> Option<TermClass> {
     }
 }
 
-/// What a content word is compared by: its stem, in one spelling.
+/// The key of a content word: its stem in one spelling.
 pub(crate) fn canonical_form(lower: &str) -> String {
     let stem = stem_word(lower);
     SPELLING_BY_STEM.get(&stem).cloned().unwrap_or(stem)
 }
 
-/// The one spelling of a name that is not inflected.
+/// The one spelling of a name, which has no inflection.
 pub(crate) fn canonical_spelling(name: String) -> String {
     SPELLING_BY_STEM.get(&name).cloned().unwrap_or(name)
 }
 
+/// The scope in which two words are opposites; `None` if they are not.
 pub(crate) fn find_opposite(left: &str, right: &str) -> Option<OppositeScope> {
     let pair = |(_, a, b): &&(OppositeScope, &str, &str)| {
         (*a == left && *b == right) || (*a == right && *b == left)
@@ -143,28 +144,29 @@ pub(crate) fn find_opposite(left: &str, right: &str) -> Option<OppositeScope> {
     OPPOSITE_PAIRS.iter().find(pair).map(|it| it.0)
 }
 
-/// Whether two terms, given by their keys, exclude each other.
+/// Returns whether two terms, given by their keys, are alternatives that exclude each other.
 pub(crate) fn are_rivals(left: &str, right: &str) -> bool {
-    let holds =
+    let contains =
         |row: &[&str], key: &str| row.iter().any(|it| *it == key || canonical_form(it) == key);
-    left != right && RIVAL_GROUPS.iter().any(|row| holds(row, left) && holds(row, right))
+    left != right && RIVAL_GROUPS.iter().any(|row| contains(row, left) && contains(row, right))
 }
 
-/// The unit a word names and its milliseconds.
+/// The unit that a word names, and its milliseconds.
 pub(crate) fn parse_unit(lower: &str) -> Option<(&'static str, u64)> {
     MEASURE_UNITS.iter().find(|it| it.0.contains(&lower)).map(|it| (it.1, it.2))
 }
 
+/// The number that a word names, from one to twelve.
 pub(crate) fn parse_number_word(lower: &str) -> Option<usize> {
     NUMBER_WORDS.iter().position(|it| *it == lower).map(|it| it + 1)
 }
 
-/// Takes off the endings of English inflection. Light: it must not make one word of two.
+/// Removes the endings of English inflection. A light stemmer: it must not merge different words.
 pub(crate) fn stem_word(lower: &str) -> String {
     if !lower.is_ascii() || lower.len() < 4 {
         return lower.to_owned();
     }
-    let vowel = |it: &str| it.bytes().any(|b| b"aeiouy".contains(&b));
+    let has_vowel = |it: &str| it.bytes().any(|b| b"aeiouy".contains(&b));
     let base = if let Some(it) = lower.strip_suffix("ies").filter(|it| it.len() > 2) {
         format!("{it}y")
     } else if let Some(it) = lower.strip_suffix("es").filter(|it| {
@@ -180,11 +182,13 @@ pub(crate) fn stem_word(lower: &str) -> String {
     } else if let Some(it) = ["ing", "ed"]
         .iter()
         .find_map(|end| lower.strip_suffix(end))
-        .filter(|it| it.len() > 2 && vowel(it) && !it.ends_with('e'))
+        .filter(|it| it.len() > 2 && has_vowel(it) && !it.ends_with('e'))
     {
         let bytes = it.as_bytes();
-        let doubled = bytes[it.len() - 1] == bytes[it.len() - 2] && !it.ends_with(['l', 's', 'z']);
-        it[..it.len() - usize::from(doubled)].to_owned()
+        // "running" → "run", but "passing" → "pass".
+        let is_doubled =
+            bytes[it.len() - 1] == bytes[it.len() - 2] && !it.ends_with(['l', 's', 'z']);
+        it[..it.len() - usize::from(is_doubled)].to_owned()
     } else {
         lower.to_owned()
     };
@@ -201,7 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn inflections_meet_and_different_words_do_not() {
+    fn inflections_have_one_stem_and_different_words_do_not() {
         for row in [
             &["retry", "retries"][..],
             &["cache", "caching", "cached", "caches"],

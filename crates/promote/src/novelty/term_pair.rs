@@ -1,4 +1,4 @@
-//! Judges two terms that stand in the same place of two statements.
+//! Compares two terms at the same position of two statements.
 
 use super::StatementConflict;
 use super::differences::StatementSide;
@@ -6,86 +6,90 @@ use super::lexicon::{OppositeScope, are_rivals, find_opposite};
 use super::term_position::{is_predicate, is_qualifier, is_value, modifies_next, number_is_value};
 use super::terms::{StatementTerm, TermClass};
 
-/// How two terms in the same place stand to each other.
+/// Relation of two terms at the same position.
 pub(crate) enum TermPairRelation {
     Agree,
     Conflict(StatementConflict),
+    /// The statements are about different things, or it cannot be decided.
     OtherSubject,
 }
 
+/// The longest quoted value of a conflict, in characters.
+const MAX_VALUE_CHARS: usize = 60;
+
+/// Compares content term `i` of the left side with content term `j` of the right side.
 pub(crate) fn compare_terms(
     left: &StatementSide<'_, '_>,
     i: usize,
     right: &StatementSide<'_, '_>,
     j: usize,
 ) -> TermPairRelation {
-    let (old, new) = (left.term(i), right.term(j));
-    let (at_old, at_new) = (left.content[i], right.content[j]);
-    let said = |it: &StatementTerm<'_>| model::clean_label(it.raw.trim_start_matches('='), 60);
-    let (was, is) = (said(old), said(new));
-    if old.key == new.key {
+    let (old_term, new_term) = (left.term(i), right.term(j));
+    if old_term.key == new_term.key {
         return TermPairRelation::Agree;
     }
+    let label = |it: &StatementTerm<'_>| {
+        model::clean_label(it.raw.trim_start_matches('='), MAX_VALUE_CHARS)
+    };
+    let (old, new) = (label(old_term), label(new_term));
+    let both = |test: fn(&[StatementTerm<'_>], usize) -> bool| {
+        test(left.terms, left.content[i]) && test(right.terms, right.content[j])
+    };
     let is_number =
         |it: &StatementTerm<'_>| matches!(it.class, TermClass::Number | TermClass::Version);
-    if is_number(old) && is_number(new) {
-        let values = number_is_value(left.terms, at_old) && number_is_value(right.terms, at_new);
-        let is_version = old.class == TermClass::Version || new.class == TermClass::Version;
-        return match (values && unit_of(old) == unit_of(new), is_version) {
-            (false, _) => TermPairRelation::OtherSubject,
-            (true, true) => {
-                TermPairRelation::Conflict(StatementConflict::Version { old: was, new: is })
-            }
-            (true, false) => {
-                TermPairRelation::Conflict(StatementConflict::Number { old: was, new: is })
-            }
-        };
-    }
-    if let Some(place) = find_opposite(&old.lower, &new.lower) {
-        let said_of = |terms: &[StatementTerm<'_>], at: usize| {
-            place == OppositeScope::Anywhere || is_predicate(terms, at)
-        };
-        return if said_of(left.terms, at_old) && said_of(right.terms, at_new) {
-            TermPairRelation::Conflict(StatementConflict::Opposite { old: was, new: is })
+    if is_number(old_term) && is_number(new_term) {
+        let is_version =
+            old_term.class == TermClass::Version || new_term.class == TermClass::Version;
+        let conflict = if is_version {
+            StatementConflict::Version { old, new }
         } else {
-            TermPairRelation::OtherSubject
+            StatementConflict::Number { old, new }
         };
+        return conflict_if(
+            both(number_is_value) && unit_of(old_term) == unit_of(new_term),
+            conflict,
+        );
     }
-    if is_qualifier(old) || is_qualifier(new) {
+    if let Some(scope) = find_opposite(&old_term.lower, &new_term.lower) {
+        let is_conflict = scope == OppositeScope::Anywhere || both(is_predicate);
+        return conflict_if(is_conflict, StatementConflict::Opposite { old, new });
+    }
+    if is_qualifier(old_term) || is_qualifier(new_term) {
         return TermPairRelation::OtherSubject;
     }
-    let values = is_value(left.terms, at_old) && is_value(right.terms, at_new);
-    if are_rivals(&old.key, &new.key) {
-        return if values {
-            TermPairRelation::Conflict(StatementConflict::Opposite { old: was, new: is })
-        } else {
-            TermPairRelation::OtherSubject
-        };
+    let are_values = both(is_value);
+    if are_rivals(&old_term.key, &new_term.key) {
+        return conflict_if(are_values, StatementConflict::Opposite { old, new });
     }
-    if old.class == TermClass::Word && new.class == TermClass::Word {
-        return if share_root(&old.key, &new.key) {
+    // Another plain word can be a synonym as well as another subject.
+    if old_term.class == TermClass::Word && new_term.class == TermClass::Word {
+        return if share_root(&old_term.key, &new_term.key) {
             TermPairRelation::Agree
         } else {
             TermPairRelation::OtherSubject
         };
     }
-    let modifies = modifies_next(left.terms, at_old) || modifies_next(right.terms, at_new);
-    match (values && !modifies && old.is_fact() && new.is_fact(), old.class, new.class) {
-        (true, TermClass::Path, TermClass::Path) => {
-            TermPairRelation::Conflict(StatementConflict::Path { old: was, new: is })
-        }
-        (true, ..) if !is_number(old) && !is_number(new) => {
-            TermPairRelation::Conflict(StatementConflict::Identifier { old: was, new: is })
-        }
-        _ => TermPairRelation::OtherSubject,
-    }
+    let modifies =
+        modifies_next(left.terms, left.content[i]) || modifies_next(right.terms, right.content[j]);
+    let are_facts = old_term.is_fact() && new_term.is_fact();
+    let are_names = !is_number(old_term) && !is_number(new_term);
+    let conflict = match (old_term.class, new_term.class) {
+        (TermClass::Path, TermClass::Path) => StatementConflict::Path { old, new },
+        _ => StatementConflict::Identifier { old, new },
+    };
+    conflict_if(are_values && !modifies && are_facts && are_names, conflict)
 }
 
+fn conflict_if(is_conflict: bool, conflict: StatementConflict) -> TermPairRelation {
+    if is_conflict { TermPairRelation::Conflict(conflict) } else { TermPairRelation::OtherSubject }
+}
+
+/// The unit at the end of a number's key.
 fn unit_of(term: &StatementTerm<'_>) -> String {
     term.key.trim_start_matches(|it: char| !it.is_alphabetic() && it != '%').to_owned()
 }
 
-/// `migrate` and `migration`: a long common beginning and short endings.
+/// Returns whether two words have a long common beginning and short endings: `migrate`, `migration`.
 fn share_root(left: &str, right: &str) -> bool {
     let common = left.bytes().zip(right.bytes()).take_while(|(a, b)| a == b).count();
     common >= 5

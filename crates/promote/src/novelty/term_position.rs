@@ -1,10 +1,10 @@
-//! What a term does by the place where it stands: the value, the subject, the circumstances.
+//! The role of a term by its position: value, subject, circumstance.
 
 use super::lexicon::REASON_WORDS;
 use super::terms::{StatementTerm, TermClass};
 use crate::text_chunks::TextBoundary;
 
-/// Words that name a place, platform, side or limit a statement is about: a different one is a different subject.
+/// Words for a place, platform, side or limit. Another one makes another subject.
 #[rustfmt::skip]
 const QUALIFIER_WORDS: &[&str] = &[
     "dev", "development", "prod", "production", "staging", "local", "locally", "ci", "preview", "canary", "sandbox", "qa",
@@ -19,7 +19,7 @@ const QUALIFIER_WORDS: &[&str] = &[
     "thursday", "friday", "weekend", "weekends", "small", "large", "big", "internal", "external", "least", "most", "new", "old",
 ];
 
-/// Nouns whose number names a thing ("step 3") rather than measures one.
+/// Nouns whose number is a name ("step 3"), not a measure.
 #[rustfmt::skip]
 const LABEL_NOUNS: &[&str] = &[
     "step", "phase", "issue", "pr", "ticket", "http", "error", "code", "line", "chapter", "section", "exit", "status", "level",
@@ -27,13 +27,14 @@ const LABEL_NOUNS: &[&str] = &[
     "figure", "rfc", "adr", "stage", "worker", "room", "day", "week", "year", "q", "utf", "sha", "es", "ecmascript", "appendix",
 ];
 
-/// Verbs that open an order and take an amount; any other word that opens a sentence and is followed by a number is named by it ("bug 41 was").
+/// Verbs that begin an instruction and take an amount. After any other first word of a sentence a number is
+/// a name ("bug 41 was").
 const AMOUNT_VERBS: &[&str] = &[
     "return", "returns", "keep", "wait", "sleep", "allow", "limit", "retry", "set", "respond",
     "reply", "expect", "use", "run", "max", "min",
 ];
 
-/// Nouns that are measured: their number is a value even inside "on port 8080".
+/// Nouns that are measured: their number is a value even after a preposition ("on port 8080").
 #[rustfmt::skip]
 const MEASURE_NOUNS: &[&str] = &[
     "port", "timeout", "limit", "size", "ttl", "threshold", "count", "interval", "delay", "retries", "capacity", "depth",
@@ -49,18 +50,20 @@ const VERSIONED_THINGS: &[&str] = &[
     "version", "protocol", "api", "edition", "clang", "gcc", "llvm", "cmake", "gradle", "vite", "webpack", "electron", "openssl",
 ];
 
-/// Verbs that leave room for one version of a thing at a time.
+/// Words after which a thing has one version at a time.
 const PINNING_VERBS: &[&str] = &[
     "requires", "require", "needs", "need", "use", "uses", "pin", "pinned", "target", "targets",
     "is", "are", "to", "be", "at", "=",
 ];
 
+/// Prepositions and conjunctions that begin a circumstance.
 const PREPOSITION_WORDS: &[&str] = &[
     "for", "on", "in", "under", "during", "with", "when", "if", "while", "since", "before",
     "after", "from", "by", "of", "until", "between",
 ];
 
-/// What stands right before the one value of a subject. "uses", "calls", "handles" are left out on purpose: one can use two things.
+/// Words right before the single value of a subject. "uses", "calls" and "handles" are left out: one can use
+/// two things.
 #[rustfmt::skip]
 const VALUE_CUES: &[&[&str]] = &[
     &["is"], &["are"], &["be"], &["="], &["defaults", "to"], &["default", "to"], &["set", "to"], &["moved", "to"], &["renamed", "to"],
@@ -74,35 +77,35 @@ const VALUE_CUES: &[&[&str]] = &[
     &["written", "in"], &["serialised", "as"], &["serialized", "as"], &["stored", "as"], &["returns"], &["return"], &["based", "on"], &["runs", "on"], &["hosted", "on"], &["via"],
 ];
 
-/// Nouns too general to be a subject: two options may both "default to" something.
+/// Nouns too general to be a subject: two different options can both "default to" something.
 const GENERAL_NOUNS: &[&str] = &[
     "default", "defaults", "option", "options", "value", "values", "type", "types", "name",
     "names", "setting", "settings", "method", "function", "thing", "way", "code", "example",
     "element", "item", "result", "return", "returns",
 ];
 
-/// Words whose argument comes after them: with the two sides exchanged they say the opposite.
+/// Words whose argument follows them. With the two sides exchanged the statement means the opposite.
 pub(crate) const DIRECTION_WORDS: &[&str] = &[
     "over", "before", "after", "than", "from", "instead", "until", "rather", "¬", "above", "below",
 ];
 
-/// Whether a noun follows at once, of which this word then tells which one.
+/// Returns whether the term modifies a noun that follows it directly.
 pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], at: usize) -> bool {
-    let joins = |it: &StatementTerm<'_>| {
+    let is_connector = |it: &StatementTerm<'_>| {
         [REASON_WORDS, PREPOSITION_WORDS, DIRECTION_WORDS]
             .iter()
             .any(|row| row.contains(&it.lower.as_str()))
     };
-    let noun = |it: &StatementTerm<'_>| {
+    let is_noun = |it: &StatementTerm<'_>| {
         matches!(
             it.class,
             TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Number
-        ) && !joins(it)
+        ) && !is_connector(it)
     };
-    terms[at].boundary == TextBoundary::None && terms.get(at + 1).is_some_and(noun)
+    terms[at].boundary == TextBoundary::None && terms.get(at + 1).is_some_and(is_noun)
 }
 
-/// Whether sharing the term means speaking of the same thing.
+/// Returns whether two statements that share the term are about the same thing.
 pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
     matches!(
         term.class,
@@ -111,72 +114,79 @@ pub(crate) fn is_subject(term: &StatementTerm<'_>) -> bool {
         && !DIRECTION_WORDS.contains(&term.key.as_str())
 }
 
+/// Returns whether the term says where a statement holds.
 pub(crate) fn is_qualifier(term: &StatementTerm<'_>) -> bool {
     term.class == TermClass::Condition
         || QUALIFIER_WORDS.contains(&term.lower.as_str())
         || QUALIFIER_WORDS.contains(&term.key.as_str())
 }
 
-/// Whether the term is the one value of its subject, by the words right before it.
+/// Returns whether the term is the single value of its subject, by the words right before it.
 pub(crate) fn is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
-    let skipped = |it: &&StatementTerm<'_>| {
+    let is_skipped = |it: &&StatementTerm<'_>| {
         matches!(
             it.lower.as_str(),
             "a" | "an" | "the" | "our" | "now" | "currently" | "always" | "only" | "just"
         )
     };
     let before: Vec<&StatementTerm<'_>> =
-        terms[..at].iter().rev().filter(|it| !skipped(it)).take(2).collect();
-    let sentence: Vec<&str> = before
+        terms[..at].iter().rev().filter(|it| !is_skipped(it)).take(2).collect();
+    // Words of the sentence before do not count. Nearest first.
+    let preceding: Vec<&str> = before
         .iter()
-        .scan(false, |over, it| {
-            let was_over = std::mem::replace(over, it.starts_sentence);
-            (!was_over).then_some(it.lower.as_str())
+        .scan(false, |has_ended, it| {
+            let had_ended = std::mem::replace(has_ended, it.starts_sentence);
+            (!had_ended).then_some(it.lower.as_str())
         })
         .collect();
     !terms[at].starts_sentence
         && VALUE_CUES.iter().any(|cue| {
-            cue.len() <= sentence.len() && cue.iter().rev().zip(&sentence).all(|(a, b)| a == b)
+            cue.len() <= preceding.len() && cue.iter().rev().zip(&preceding).all(|(a, b)| a == b)
         })
 }
 
-/// Whether an adjective is said of something: "x is safe", "keep it private", not "safe methods are".
+/// Returns whether an adjective is a predicate: "x is safe", "keep it private", not "safe methods are".
 pub(crate) fn is_predicate(terms: &[StatementTerm<'_>], at: usize) -> bool {
     at > 0 && !terms[at].starts_sentence && !modifies_next(terms, at)
 }
 
-/// Whether a number measures the subject, rather than naming it ("step 3") or its circumstances ("on Node 18").
+/// Returns whether a number measures the subject, and does not name it ("step 3") or its circumstances ("on
+/// Node 18").
 pub(crate) fn number_is_value(terms: &[StatementTerm<'_>], at: usize) -> bool {
     let before = |n: usize| at.checked_sub(n).map_or("", |it| terms[it].lower.as_str());
-    let is_noun = at > 0
+    let follows_noun = at > 0
         && matches!(
             terms[at - 1].class,
             TermClass::Word | TermClass::Name | TermClass::Identifier | TermClass::Path
         );
-    let follows_noun = terms.get(at + 1).is_some_and(|it| it.class == TermClass::Word);
-    let names_subject = is_noun
+    let precedes_noun = terms.get(at + 1).is_some_and(|it| it.class == TermClass::Word);
+    // "bug 41 was": the number belongs to the name of the subject.
+    let names_subject = follows_noun
         && is_first_in_sentence(terms, at - 1)
-        && !follows_noun
+        && !precedes_noun
         && !AMOUNT_VERBS.contains(&before(1))
         && !MEASURE_NOUNS.contains(&before(1));
+    // "step 3", and codes with a leading zero.
     let is_label = LABEL_NOUNS.contains(&before(1))
         || (terms[at].key.starts_with('0')
             && terms[at].key.len() > 2
             && !terms[at].key.contains('.'));
-    let opens_version = terms[at].class == TermClass::Version && is_first_in_sentence(terms, at);
-    if names_subject || is_label || opens_version {
+    let is_leading_version =
+        terms[at].class == TermClass::Version && is_first_in_sentence(terms, at);
+    if names_subject || is_label || is_leading_version {
         return false;
     }
+    // "requires Node 18" pins a version, "on Node 18" is a circumstance.
     if VERSIONED_THINGS.contains(&before(1)) {
         return PINNING_VERBS.contains(&before(2));
     }
     if terms[at].class == TermClass::Version && PREPOSITION_WORDS.contains(&before(1)) {
         return false;
     }
-    !(is_noun && PREPOSITION_WORDS.contains(&before(2)) && !MEASURE_NOUNS.contains(&before(1)))
+    !(follows_noun && PREPOSITION_WORDS.contains(&before(2)) && !MEASURE_NOUNS.contains(&before(1)))
 }
 
-/// Whether only fillers stand before the term in its sentence.
+/// Returns whether only fillers precede the term in its sentence.
 fn is_first_in_sentence(terms: &[StatementTerm<'_>], at: usize) -> bool {
     let start = terms[..=at].iter().rposition(|it| it.starts_sentence).unwrap_or(0);
     terms[start..at].iter().all(|it| it.class == TermClass::Filler)

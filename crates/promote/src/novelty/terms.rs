@@ -1,4 +1,4 @@
-//! Reads a statement into terms: what each word is, and what it is compared by.
+//! Parses a statement into terms, each with a class and a key to compare.
 
 use model::words::{file_extension, identifier_parts};
 
@@ -7,49 +7,53 @@ use super::lexicon::{
 };
 use crate::text_chunks::{TextBoundary, TextChunk, split_chunks};
 
-/// What a term is.
+/// Class of a term.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum TermClass {
+    /// A word without meaning for the comparison.
     Filler,
+    /// A word that strengthens or weakens a statement.
     Weak,
+    /// A word that limits where a statement holds.
     Condition,
     Negation,
     Word,
-    /// Capitalised inside a sentence, in capitals, or a plain word in backticks.
+    /// A capitalised word inside a sentence, an acronym, or a plain word in backticks.
     Name,
     Identifier,
     Path,
     Number,
-    /// A number with several dots, or `v2`; unlike [`Class::Number`] it is never an amount.
+    /// A number with several dots, or `v2`; unlike [`TermClass::Number`] it is never an amount.
     Version,
 }
 
+/// A term of a statement.
 #[derive(Clone, Debug)]
 pub(crate) struct StatementTerm<'a> {
-    /// As written, for people.
+    /// The original text.
     pub raw: &'a str,
     pub lower: String,
-    /// Two terms are the same when their keys are.
+    /// Two terms are equal if their keys are.
     pub key: String,
     pub class: TermClass,
-    /// First of its sentence.
+    /// The first term of its sentence.
     pub starts_sentence: bool,
     pub boundary: TextBoundary,
 }
 
 impl StatementTerm<'_> {
-    /// Carries a fact that cannot be said in other words.
+    /// Returns whether the term is a fact that has no synonym.
     pub(crate) const fn is_fact(&self) -> bool {
         use TermClass::{Identifier, Name, Number, Path, Version};
         matches!(self.class, Name | Identifier | Path | Number | Version)
     }
 
-    /// Says nothing that could be true or false.
+    /// Returns whether the term does not change what the statement claims.
     pub(crate) const fn is_neutral(&self) -> bool {
         matches!(self.class, TermClass::Filler | TermClass::Weak)
     }
 
-    /// What it adds to the likeness of two statements.
+    /// The weight of the term in the similarity of two statements.
     pub(crate) const fn weight(&self) -> usize {
         match self.class {
             TermClass::Filler | TermClass::Weak => 0,
@@ -60,7 +64,7 @@ impl StatementTerm<'_> {
     }
 }
 
-/// First folders of projects: `src/auth` is a path, `read/write` is two words.
+/// Usual top folders of projects: `src/auth` is a path, `read/write` is two words.
 #[rustfmt::skip]
 const PROJECT_FOLDERS: &[&str] = &[
     "src", "lib", "crates", "tests", "test", "docs", "app", "apps", "packages", "bin", "cmd", "internal", "pkg", "scripts",
@@ -68,6 +72,7 @@ const PROJECT_FOLDERS: &[&str] = &[
     "build", "etc",
 ];
 
+/// Parses a text into terms. List numbers are left out.
 pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
     let mut acc: Vec<StatementTerm<'_>> = Vec::new();
     for chunk in split_chunks(text).iter().filter(|it| it.list_number.is_none()) {
@@ -77,7 +82,7 @@ pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
             term.starts_sentence = chunk.starts_sentence;
         }
         if let Some(term) = acc[first..].last_mut() {
-            // A colon introduces; what follows still belongs to the claim.
+            // The text after a colon still belongs to the claim.
             term.boundary =
                 if chunk.tail.contains(':') { TextBoundary::Comma } else { chunk.boundary };
         }
@@ -85,7 +90,7 @@ pub(crate) fn parse_terms(text: &str) -> Vec<StatementTerm<'_>> {
     join_units(acc, text)
 }
 
-/// How many terms the claim takes; the rest gives reasons or goes on to something else.
+/// The number of terms of the claim. The rest gives reasons or continues with something else.
 pub(crate) fn claim_length(terms: &[StatementTerm<'_>]) -> usize {
     let mut n_content = 0;
     for (at, term) in terms.iter().enumerate() {
@@ -102,11 +107,12 @@ pub(crate) fn claim_length(terms: &[StatementTerm<'_>]) -> usize {
 
 fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextChunk<'a>) {
     let lower = lower_plain_quotes(chunk.text);
+    // A command in backticks is one term.
     if chunk.is_quoted && lower.contains(char::is_whitespace) {
         let key = lower.split_whitespace().collect();
         acc.push(new_term(chunk.text, lower, key, TermClass::Identifier));
     } else if let Some(class) = word_role(&lower) {
-        let key = if class == TermClass::Negation { "¬".into() } else { canonical_form(&lower) };
+        let key = role_key(class, &lower);
         acc.push(new_term(chunk.text, lower, key, class));
     } else if let Some(rest) = lower.strip_prefix("non-") {
         let lower = format!("non{rest}");
@@ -118,114 +124,143 @@ fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
     }
 }
 
-/// A chunk that is no single thing: words joined by hyphens, slashes, `=`.
+/// Adds the words of a chunk that are joined by hyphens, slashes or `=`.
 fn push_words<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextChunk<'a>) {
-    let separates = |it: char| !it.is_alphanumeric() && !"'’".contains(it);
+    let is_separator = |it: char| !it.is_alphanumeric() && !"'’".contains(it);
     let mut at = chunk.text_start;
-    for piece in chunk.text.split(separates) {
+    for piece in chunk.text.split(is_separator) {
         let raw = &text[at..at + piece.len()];
-        let inside = at > chunk.text_start;
-        let separator = text[..at].chars().next_back().filter(|_| inside);
+        let is_later_piece = at > chunk.text_start;
+        let separator = text[..at].chars().next_back().filter(|_| is_later_piece);
         at += piece.len() + text[at + piece.len()..].chars().next().map_or(0, char::len_utf8);
         if piece.is_empty() {
             continue;
         }
+        // `limit=5` is read as "limit = 5".
         if separator == Some('=') {
             acc.push(new_term(&raw[..0], "=".into(), "=".into(), TermClass::Filler));
         }
-        acc.push(parse_word(raw, chunk.starts_sentence || inside, chunk.is_quoted));
+        let context = if chunk.is_quoted {
+            WordContext::Backticks
+        } else if chunk.starts_sentence || is_later_piece {
+            WordContext::AmbiguousCapital
+        } else {
+            WordContext::Plain
+        };
+        acc.push(parse_word(raw, context));
     }
 }
 
-/// `uncertain`: a capital says nothing here, as at the start of a sentence.
-fn parse_word(raw: &str, uncertain: bool, quoted: bool) -> StatementTerm<'_> {
+/// Context of a word, which decides whether it is a name.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum WordContext {
+    Backticks,
+    /// A capital means nothing here, as at the start of a sentence.
+    AmbiguousCapital,
+    Plain,
+}
+
+fn parse_word(raw: &str, context: WordContext) -> StatementTerm<'_> {
     let lower = lower_plain_quotes(raw);
     if let Some(class) = word_role(&lower) {
-        let key = if class == TermClass::Negation { "¬".into() } else { canonical_form(&lower) };
+        let key = role_key(class, &lower);
         return new_term(raw, lower, key, class);
     }
     if let Some((class, key)) = parse_number(&lower) {
         return new_term(raw, lower, key, class);
     }
-    let capital = raw.starts_with(char::is_uppercase);
-    let acronym = raw.len() > 1 && !raw.contains(char::is_lowercase);
-    let class = if quoted || (capital && (acronym || !uncertain)) {
-        TermClass::Name
-    } else {
-        TermClass::Word
+    let is_capitalised = raw.starts_with(char::is_uppercase);
+    let is_acronym = is_capitalised && raw.len() > 1 && !raw.contains(char::is_lowercase);
+    let is_name = match context {
+        WordContext::Backticks => true,
+        WordContext::AmbiguousCapital => is_acronym,
+        WordContext::Plain => is_capitalised,
     };
+    let class = if is_name { TermClass::Name } else { TermClass::Word };
     let key = canonical_form(&lower);
     new_term(raw, lower, key, class)
+}
+
+/// All negations have one key.
+fn role_key(class: TermClass, lower: &str) -> String {
+    if class == TermClass::Negation { "¬".into() } else { canonical_form(lower) }
 }
 
 fn new_term(raw: &str, lower: String, key: String, class: TermClass) -> StatementTerm<'_> {
     StatementTerm { raw, lower, key, class, starts_sentence: false, boundary: TextBoundary::None }
 }
 
+/// The class and key of a chunk that is one thing; `None` for words.
 fn classify_chunk(chunk: &TextChunk<'_>, lower: &str) -> Option<(TermClass, String)> {
     let text = chunk.text;
-    if lower.contains("://") || is_path(text, chunk.is_quoted) {
+    if lower.contains("://") || is_path(chunk) {
         return Some((
             TermClass::Path,
             lower.trim_start_matches("./").trim_end_matches('/').to_owned(),
         ));
     }
-    if let Some(res) = parse_number(lower) {
-        return Some(res);
+    if let Some(number) = parse_number(lower) {
+        return Some(number);
     }
-    let has = |test: fn(char, char) -> bool| {
+    let has_pair = |test: fn(char, char) -> bool| {
         text.chars().zip(text.chars().skip(1)).any(|(a, b)| test(a, b))
     };
     // Code in backticks: `&[u8]` is not `u8`.
-    let odd = |it: char| !it.is_alphanumeric() && !"_.:-/()=%".contains(it);
-    if chunk.is_quoted && text.contains(odd) {
+    let is_unusual = |it: char| !it.is_alphanumeric() && !"_.:-/()=%".contains(it);
+    if chunk.is_quoted && text.contains(is_unusual) {
         return Some((TermClass::Identifier, lower.to_owned()));
     }
     if lower.ends_with("++") || lower.ends_with('#') {
         return Some((TermClass::Identifier, lower.to_owned()));
     }
+    // An assignment is several words, an option with a value is one name.
     if text.contains('=') && !text.starts_with("--") {
         return None;
     }
-    let call = chunk.tail.starts_with('(');
+    let is_call = chunk.tail.starts_with('(');
     let is_identifier = text.starts_with("--")
         || (chunk.is_quoted && text.contains('-'))
         || text.starts_with(['$', '@', '#'])
         || text.contains("::")
         || text.contains('_')
-        || call
-        || has(|a, b| a.is_lowercase() && b.is_uppercase())
-        || (has(|a, b| a == '.' && b.is_alphabetic()) && has(|a, b| a.is_alphabetic() && b == '.'))
-        || (has(|a, b| a.is_alphabetic() && b.is_ascii_digit()) && !text.contains(['-', '/', '=']));
+        || is_call
+        || has_pair(|a, b| a.is_lowercase() && b.is_uppercase())
+        || (has_pair(|a, b| a == '.' && b.is_alphabetic())
+            && has_pair(|a, b| a.is_alphabetic() && b == '.'))
+        || (has_pair(|a, b| a.is_alphabetic() && b.is_ascii_digit())
+            && !text.contains(['-', '/', '=']));
     is_identifier
         .then(|| (TermClass::Identifier, canonical_spelling(identifier_parts(text).concat())))
 }
 
-fn is_path(text: &str, quoted: bool) -> bool {
-    let root = text.split('/').next().is_some_and(|it| PROJECT_FOLDERS.contains(&it));
-    let slashes = text.bytes().filter(|it| *it == b'/').count();
+fn is_path(chunk: &TextChunk<'_>) -> bool {
+    let text = chunk.text;
+    let has_root = text.split('/').next().is_some_and(|it| PROJECT_FOLDERS.contains(&it));
+    let n_slashes = text.bytes().filter(|it| *it == b'/').count();
     file_extension(text).is_some()
-        || (slashes > 0 && (quoted || root || slashes > 1 || text.ends_with('/')))
+        || (n_slashes > 0
+            && (chunk.is_quoted || has_root || n_slashes > 1 || text.ends_with('/')))
         || text.starts_with("./")
         || text.starts_with("../")
         || text.starts_with("~/")
+        // A dot file: `.env`.
         || (text.starts_with('.')
             && text.len() > 2
             && text[1..].bytes().all(|it| it.is_ascii_lowercase()))
 }
 
-/// `200ms`, `1,000`, `10%`, `v1.2`, `three`; the key holds value and unit.
+/// Parses `200ms`, `1,000`, `10%`, `v1.2`, `three`. The key contains the value and the unit.
 fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     if let Some(value) = parse_number_word(lower) {
         return Some((TermClass::Number, value.to_string()));
     }
     let text = lower.trim_start_matches(['~', '<', '>', '=', '≤', '≥', '$', '€', '+', '-', '^']);
-    let versioned =
+    let version =
         text.strip_prefix('v').filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
-    let text = versioned.unwrap_or(text);
-    let digits =
+    let text = version.unwrap_or(text);
+    let n_digits =
         text.find(|it: char| !it.is_ascii_digit() && !",._:-".contains(it)).unwrap_or(text.len());
-    let (value, suffix) = text.split_at(digits);
+    let (value, suffix) = text.split_at(n_digits);
     if !value.starts_with(|it: char| it.is_ascii_digit())
         || !value.ends_with(|it: char| it.is_ascii_digit())
     {
@@ -233,27 +268,28 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     }
     let value = value.replace([',', '_'], "");
     match (suffix, parse_unit(suffix)) {
-        ("", _) if versioned.is_some() || value.matches('.').count() > 1 => {
+        ("", _) if version.is_some() || value.matches('.').count() > 1 => {
             Some((TermClass::Version, value))
         }
         ("", _) => Some((TermClass::Number, value)),
-        (_, Some((name, factor))) if versioned.is_none() => {
+        (_, Some((name, factor))) if version.is_none() => {
             Some((TermClass::Number, number_key(&value, name, factor)))
         }
         _ => None,
     }
 }
 
-/// `30` and `seconds` become one term.
+/// Joins a number and the unit after it: `30` and `seconds` become one term.
 fn join_units<'a>(terms: Vec<StatementTerm<'a>>, text: &'a str) -> Vec<StatementTerm<'a>> {
     let mut acc: Vec<StatementTerm<'a>> = Vec::with_capacity(terms.len());
     for term in terms {
-        let bare = |it: &&mut StatementTerm<'_>| {
-            let plain = it.key.bytes().all(|b| b.is_ascii_digit() || b == b'.');
-            it.class == TermClass::Number && it.boundary == TextBoundary::None && plain
+        let is_bare_number = |it: &&mut StatementTerm<'_>| {
+            let has_no_unit = it.key.bytes().all(|b| b.is_ascii_digit() || b == b'.');
+            it.class == TermClass::Number && it.boundary == TextBoundary::None && has_no_unit
         };
-        match (parse_unit(&term.lower), acc.last_mut().filter(bare)) {
+        match (parse_unit(&term.lower), acc.last_mut().filter(is_bare_number)) {
             (Some((name, factor)), Some(number)) if term.lower.len() > 1 => {
+                // Both are parts of `text`, so that the addresses give the range.
                 let from = number.raw.as_ptr().addr() - text.as_ptr().addr();
                 let to = term.raw.as_ptr().addr() - text.as_ptr().addr() + term.raw.len();
                 number.raw = &text[from..to];
@@ -266,6 +302,7 @@ fn join_units<'a>(terms: Vec<StatementTerm<'a>>, text: &'a str) -> Vec<Statement
     acc
 }
 
+/// The key of a number with a unit. Times are converted to milliseconds, so that `60s` equals `1 min`.
 fn number_key(value: &str, unit: &str, factor: u64) -> String {
     match value.parse::<u64>().ok().and_then(|it| it.checked_mul(factor)).filter(|_| factor > 0) {
         Some(value) => format!("{value}{unit}"),

@@ -1,4 +1,4 @@
-//! Labelled pairs, and what must hold for any text.
+//! Labelled pairs, and properties of any text.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -10,13 +10,13 @@ use proptest::prelude::*;
 const PAIRS: &str = include_str!("../../fixtures/pairs.txt");
 
 /// A statement in the notation of the fixture.
-struct Written {
+struct FixtureStatement {
     text: String,
     files: Vec<ProjectPath>,
     kind: MemoryType,
 }
 
-impl Written {
+impl FixtureStatement {
     fn parse(side: &str) -> Self {
         let (kind, rest) = match side.strip_prefix('(').and_then(|it| it.split_once(") ")) {
             Some((kind, rest)) => (MemoryKind::parse(kind).unwrap(), rest),
@@ -33,7 +33,10 @@ impl Written {
 }
 
 fn relation(old: &str, new: &str) -> StatementRelation {
-    compare_statements(&Written::parse(old).statement(), &Written::parse(new).statement())
+    compare_statements(
+        &FixtureStatement::parse(old).statement(),
+        &FixtureStatement::parse(new).statement(),
+    )
 }
 
 const fn class(relationship: &StatementRelation) -> &'static str {
@@ -48,27 +51,27 @@ const fn class(relationship: &StatementRelation) -> &'static str {
 #[test]
 fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
     let mut confusion: BTreeMap<(&str, &str), usize> = BTreeMap::new();
-    let mut surprises = Vec::new();
+    let mut unexpected = Vec::new();
     for line in PAIRS.lines().filter(|it| !it.is_empty() && !it.starts_with('#')) {
         let parts: Vec<&str> = line.split(" | ").collect();
         let [label, old, new] = parts[..] else { panic!("a line is `label | old | new`: {line}") };
         let (right, today) = label.split_once(" today ").unwrap_or((label, label));
-        let answer = class(&relation(old, new));
-        *confusion.entry((right, answer)).or_default() += 1;
-        if answer != today || class(&relation(new, old)) != answer {
-            surprises.push(format!("{answer}: {line}"));
+        let result = class(&relation(old, new));
+        *confusion.entry((right, result)).or_default() += 1;
+        if result != today || class(&relation(new, old)) != result {
+            unexpected.push(format!("{result}: {line}"));
         }
     }
-    assert!(surprises.is_empty(), "{}", surprises.join("\n"));
-    let answered = |it: &str| {
-        confusion.iter().filter(|((_, answer), _)| *answer == it).map(|(_, n)| n).sum::<usize>()
+    assert!(unexpected.is_empty(), "{}", unexpected.join("\n"));
+    let count_of = |it: &str| {
+        confusion.iter().filter(|((_, result), _)| *result == it).map(|(_, n)| n).sum::<usize>()
     };
-    for answer in ["same", "contradicts"] {
-        assert_eq!(confusion[&(answer, answer)], answered(answer), "precision of `{answer}` is 1");
+    for result in ["same", "contradicts"] {
+        assert_eq!(confusion[&(result, result)], count_of(result), "precision of `{result}` is 1");
     }
     let mut table = String::from("label        same  near  contradicts  unrelated\n");
     for label in ["same", "near", "contradicts", "unrelated"] {
-        let n = |answer| confusion.get(&(label, answer)).copied().unwrap_or(0);
+        let n = |result| confusion.get(&(label, result)).copied().unwrap_or(0);
         let row = (n("same"), n("near"), n("contradicts"), n("unrelated"));
         writeln!(table, "{label:11} {:5} {:5} {:12} {:10}", row.0, row.1, row.2, row.3).unwrap();
     }
@@ -83,15 +86,15 @@ fn labelled_pairs_are_judged_without_a_wrong_same_or_contradiction() {
 }
 
 fn check_conflict(old: &str, new: &str, expect: Expect) {
-    let res = match relation(old, new) {
-        StatementRelation::Contradicts { what } => what.to_string(),
+    let shown = match relation(old, new) {
+        StatementRelation::Contradicts { conflict } => conflict.to_string(),
         other => class(&other).to_owned(),
     };
-    expect.assert_eq(&res);
+    expect.assert_eq(&shown);
 }
 
 #[test]
-fn a_person_is_told_what_changed() {
+fn a_conflict_names_both_values() {
     check_conflict(
         "The TTL is 30 seconds",
         "The TTL is 5 minutes",
@@ -126,18 +129,18 @@ fn a_person_is_told_what_changed() {
 }
 
 #[test]
-fn the_nearest_is_the_one_that_matters_most() {
-    let written: Vec<Written> = [
+fn the_strongest_relation_wins() {
+    let statements: Vec<FixtureStatement> = [
         "Deploy on Tuesdays",
         "The retry limit is currently 3",
         "The retry limit is 5",
         "The retry limit is 7",
     ]
-    .map(Written::parse)
+    .map(FixtureStatement::parse)
     .into();
-    let candidates: Vec<_> = written.iter().map(Written::statement).collect();
+    let candidates: Vec<_> = statements.iter().map(FixtureStatement::statement).collect();
     let nearest_of = |n: usize, text: &str| {
-        find_nearest(&Written::parse(text).statement(), &candidates[..n])
+        find_nearest(&FixtureStatement::parse(text).statement(), &candidates[..n])
             .map(|(at, it)| (at, class(&it)))
     };
     assert_eq!(nearest_of(4, "The retry limit is 3"), Some((2, "contradicts")));
@@ -147,7 +150,7 @@ fn the_nearest_is_the_one_that_matters_most() {
 }
 
 #[test]
-fn long_text_is_no_trouble() {
+fn long_texts_are_compared() {
     let long = "never `x y` 5s a/b/c.rs not over is_it = ".repeat(1_500);
     assert_eq!(relation(&long, &long), StatementRelation::Same);
     assert_eq!(relation(&long, "short"), StatementRelation::Unrelated);
@@ -166,7 +169,7 @@ proptest! {
     }
 
     #[test]
-    fn any_two_texts_have_an_answer(old in "\\PC{0,200}", new in "\\PC{0,200}") {
+    fn any_two_texts_have_a_relation(old in "\\PC{0,200}", new in "\\PC{0,200}") {
         prop_assert_eq!(class(&relation(&old, &new)), class(&relation(&new, &old)));
     }
 }

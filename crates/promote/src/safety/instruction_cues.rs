@@ -1,12 +1,13 @@
-//! The wordings that count as orders.
+//! The cue table: phrases that instruct the reader.
 
-/// Phrases that order the reader about, and what they ask for; see [`crate::phrase`] for the notation.
+/// Phrases that instruct the reader, and the reason to give; see [`crate::phrase_table`] for the
+/// notation.
 pub(crate) struct InstructionCue {
     pub reason: &'static str,
     pub phrases: &'static [&'static str],
 }
 
-/// Walked in order; the first that occurs is the reason given.
+/// Walked in order; the first match gives the reason.
 pub(crate) const INSTRUCTION_CUES: &[InstructionCue] = &[
     InstructionCue {
         reason: "asks to set earlier instructions aside",

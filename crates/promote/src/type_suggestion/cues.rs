@@ -1,15 +1,15 @@
-//! The cues of each type.
+//! The cue table: phrases by which a type is suggested.
 
 use model::MemoryKind;
 
-/// Phrases that point to a type; see [`crate::phrase`] for the notation.
+/// Phrases that suggest a type; see [`crate::phrase_table`] for the notation.
 pub(crate) struct TypeCue {
     pub kind: MemoryKind,
     pub phrases: &'static [&'static str],
     pub because: &'static str,
 }
 
-/// Walked in order, the first that occurs wins: rare and telling wording stands before common wording.
+/// Walked in order, the first match wins: specific wording comes before common wording.
 pub(crate) const TYPE_CUES: &[TypeCue] = &[
     TypeCue {
         kind: MemoryKind::DeadEnd,
