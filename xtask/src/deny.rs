@@ -1,8 +1,8 @@
-//! What may come in from outside: licences, banned crates, version requirements and sources, held against `deny.toml`,
-//! and the reason for every direct dependency, which stands in the design note.
+//! Dependency policy: licences, banned crates, version requirements and sources, checked against `deny.toml`, and the
+//! reason for every direct dependency, which is in the design note.
 //!
 //! Follows the part of cargo-deny's rules that needs no database and nothing but cargo, so that it can run everywhere.
-//! Advisories are not looked at here.
+//! Advisories are not checked here.
 
 mod licence;
 mod policy;
@@ -33,13 +33,13 @@ pub(crate) fn read(root: &Path) -> anyhow::Result<Files> {
     Ok(Files { policy: text(POLICY)?, lock: text(LOCK)?, note: text(NOTE)? })
 }
 
-/// Reads what `cargo metadata` says of the whole graph.
+/// Checks the whole dependency graph from `cargo metadata`.
 pub(crate) fn check(files: &Files, metadata: &Value) -> anyhow::Result<Vec<Problem>> {
     let Files { policy: text, lock, note } = files;
     let policy = policy::read(text)?;
     let mut acc = Vec::new();
     for what in &policy.unknown {
-        acc.push(Problem::failure(POLICY, 1, what, "teach it to xtask/src/deny/policy.rs"));
+        acc.push(Problem::failure(POLICY, 1, what, "implement it in xtask/src/deny/policy.rs"));
     }
     let packages: Vec<Package> = array(&metadata["packages"]).iter().map(package).collect();
     for package in &packages {
@@ -62,7 +62,7 @@ struct Package<'a> {
     name: &'a str,
     version: &'a str,
     licence: &'a str,
-    /// Empty for what lies in the workspace.
+    /// Empty for packages of the workspace.
     source: &'a str,
     dependencies: &'a [Value],
 }
@@ -98,7 +98,7 @@ fn check_source(acc: &mut Vec<Problem>, lock: &str, package: &Package, policy: &
     }
 }
 
-/// Only what the workspace asks for; what others ask for is theirs.
+/// Checks only the requirements of the workspace's own manifests.
 fn check_requirements(acc: &mut Vec<Problem>, package: &Package) {
     let own = if package.source.is_empty() { package.dependencies } else { &[] };
     for dependency in own.iter().filter(|it| text(&it["req"]) == "*" && it["path"].is_null()) {
@@ -121,7 +121,7 @@ fn report_unneeded(acc: &mut Vec<Problem>, text: &str, packages: &[Package], pol
     }
 }
 
-/// Every crate a manifest of ours names has a row in the note, and every row such a crate.
+/// Every direct dependency has a row in the note, and every row a direct dependency.
 fn check_reasons(acc: &mut Vec<Problem>, note: &str, packages: &[Package]) {
     let own = packages.iter().filter(|it| it.source.is_empty());
     let outside = own.flat_map(|it| it.dependencies).filter(|it| it["path"].is_null());
@@ -144,7 +144,7 @@ fn named((at, line): (usize, &str)) -> Vec<(&str, usize)> {
     names.filter(|it| !it.is_empty()).map(|it| (it, at + 1)).collect()
 }
 
-/// One notice for all: most are decided by others.
+/// One notice for all, because most duplicates come from transitive dependencies.
 fn report_twice(acc: &mut Vec<Problem>, packages: &[Package]) {
     let mut versions: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
     for package in packages {
@@ -230,12 +230,12 @@ allow-registry = ["https://index"]
     }
 
     #[test]
-    fn what_is_allowed_passes() {
+    fn allowed_packages_pass() {
         check("a 1.0.0 registry+https://index MIT OR GPL-3.0", expect![""]);
     }
 
     #[test]
-    fn what_is_not_allowed_is_named_with_its_line() {
+    fn violations_are_reported_with_their_line() {
         check(
             "a 1.0.0 registry+https://index GPL-3.0\nb 1.0.0 registry+https://index MIT OR",
             expect![[r"
@@ -267,7 +267,7 @@ allow-registry = ["https://index"]
     }
 
     #[test]
-    fn an_allowance_nobody_needs_is_taken_back() {
+    fn an_unused_allowance_is_reported() {
         check_all(
             "",
             "",

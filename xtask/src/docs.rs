@@ -1,4 +1,4 @@
-//! The reference under `docs/reference`, printed from the tables the code runs on.
+//! The reference under `docs/reference`, generated from the tables in the code.
 //!
 //! One file per document. A document is a function without input, so it can be compared as well as written.
 

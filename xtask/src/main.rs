@@ -2,7 +2,7 @@
 //!
 //! Nothing here is shipped, and nothing here knows the product beyond the tables it prints.
 
-#![expect(clippy::print_stdout, reason = "a tool talks to the person who runs it")]
+#![expect(clippy::print_stdout, reason = "a tool prints to its user")]
 
 mod deny;
 mod docs;
@@ -20,7 +20,7 @@ usage: cargo xtask <command>
   docs   write docs/reference from the tables in the code";
 
 fn main() -> anyhow::Result<ExitCode> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask lies in the workspace");
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("xtask is in the workspace");
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => tidy(root),
         Some("deny") => deny(root),
@@ -49,14 +49,14 @@ fn report(name: &str, problems: &[tidy::Problem]) -> ExitCode {
         println!("{problem}");
     }
     let n_failures = problems.iter().filter(|it| it.grade == tidy::Grade::Failure).count();
-    println!("{name}: {n_failures} to fix, {} to look at", problems.len() - n_failures);
+    println!("{name}: {n_failures} to fix, {} notices", problems.len() - n_failures);
     if n_failures == 0 { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }
 
 fn docs(root: &Path) -> anyhow::Result<ExitCode> {
     for document in docs::DOCUMENTS {
         let changed = tree::write_if_changed(&root.join(document.path), &(document.render)())?;
-        println!("{} {}", if changed { "wrote " } else { "as was" }, document.path);
+        println!("{} {}", if changed { "wrote " } else { "unchanged" }, document.path);
     }
     Ok(ExitCode::SUCCESS)
 }

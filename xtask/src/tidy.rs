@@ -1,6 +1,6 @@
 //! Project rules that a machine can check. Each finding names the place and the remedy.
 //!
-//! What clippy, rustfmt or the compiler check is left to them.
+//! Checks of clippy, rustfmt and the compiler are not repeated.
 
 mod blank;
 mod code;

@@ -1,6 +1,6 @@
-//! The workspace as the rules see it: the text of every file git knows or would add, and cargo's view of it.
+//! The workspace for the rules: the text of every file that git tracks or would add, and cargo's metadata.
 //!
-//! Reads the working tree, never a commit, so the rules say the same before and after one.
+//! Reads the working tree, never a commit, so the rules give the same result before and after a commit.
 
 use std::path::Path;
 use std::process::Command;
@@ -29,7 +29,7 @@ impl Tree {
     }
 }
 
-/// Every text file that is tracked or would be; ignored files, links and binaries are left out.
+/// Reads every tracked or addable text file; ignored files, links and binaries are left out.
 pub(crate) fn read(root: &Path) -> anyhow::Result<Tree> {
     let mut git = Command::new("git");
     git.args(["ls-files", "-z", "--cached", "--others", "--exclude-standard"]).current_dir(root);
@@ -50,7 +50,7 @@ pub(crate) fn metadata(root: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&output(cargo)?)?)
 }
 
-/// Every package of the lock file, for every platform; cargo fetches what is not there yet.
+/// Every package of the lock file, for every platform; cargo fetches missing ones.
 pub(crate) fn graph(root: &Path) -> anyhow::Result<Value> {
     let mut cargo = Command::new("cargo");
     cargo.args(["metadata", "--locked", "--all-features", "--format-version", "1"]);
@@ -58,12 +58,12 @@ pub(crate) fn graph(root: &Path) -> anyhow::Result<Value> {
     Ok(serde_json::from_str(&output(cargo)?)?)
 }
 
-/// Leaves the file alone when nothing would change, so that nothing is rebuilt for it.
+/// Does not touch an unchanged file, so that nothing is rebuilt for it.
 pub(crate) fn write_if_changed(path: &Path, text: &str) -> anyhow::Result<bool> {
     if fs::read_to_string(path).is_ok_and(|it| it == text) {
         return Ok(false);
     }
-    fs::create_dir_all(path.parent().context("a document lies in a folder")?)?;
+    fs::create_dir_all(path.parent().context("a document is in a folder")?)?;
     fs::write(path, text)?;
     Ok(true)
 }
@@ -72,7 +72,7 @@ fn read_text(path: &Path) -> io::Result<Option<String>> {
     match fs::symlink_metadata(path) {
         Ok(it) if it.is_file() => Ok(String::from_utf8(fs::read(path)?).ok()),
         Ok(_) => Ok(None),
-        // Still in git's index, already gone from the disk.
+        // In git's index, but deleted on disk.
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
         Err(error) => Err(error),
     }

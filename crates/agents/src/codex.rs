@@ -83,7 +83,7 @@ fn read_item(log: &mut EventLog, state: &mut CodexState, id: &str, item: &Value)
             log.push_result(id, CallOutcome::Ok, "");
         }
         "function_call_output" | "custom_tool_call_output" => {
-            read_output(log, call, &item["output"])
+            read_output(log, call, &item["output"]);
         }
         _ => log.counts.n_ignored += 1,
     }
@@ -120,7 +120,7 @@ fn read_event(log: &mut EventLog, state: &mut CodexState, id: &str, event: &Valu
             push_prompt(log, state, id, &text, PromptForm::CompletedItem);
         }
         "agent_message" => {
-            push_reply(log, state, id, event["message"].as_str().unwrap_or_default())
+            push_reply(log, state, id, event["message"].as_str().unwrap_or_default());
         }
         "agent_reasoning" => push_reply(log, state, id, event["text"].as_str().unwrap_or_default()),
         "turn_aborted" => log.push_interrupt(id, ""),

@@ -30,7 +30,7 @@ pub(crate) fn read_record(log: &mut EventLog, record: &Value) {
         "tool.execution_complete" => read_completion(log, data),
         "abort" => log.push_interrupt(id, ""),
         "session.compaction_complete" => {
-            log.push_event(id, Event::Compaction(ContextCompaction {}))
+            log.push_event(id, Event::Compaction(ContextCompaction {}));
         }
         _ => log.counts.n_ignored += 1,
     }

@@ -131,7 +131,7 @@ impl DocumentSplitter {
         match self.stage {
             // A head that is too long is replaced, because the list after it is still of use.
             DocumentStage::Head => {
-                on_part(DocumentPart::Head(if is_whole { &self.part } else { b"{}" }))
+                on_part(DocumentPart::Head(if is_whole { &self.part } else { b"{}" }));
             }
             _ if is_whole && !self.part.is_empty() => on_part(DocumentPart::Element(&self.part)),
             _ => {}

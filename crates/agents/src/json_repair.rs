@@ -131,7 +131,8 @@ mod tests {
         #[test]
         fn any_utf16_text_parses_after_the_repair(units in proptest::collection::vec(
             prop_oneof![0xd7f0_u16..0xe010, any::<u16>()], 0..20)) {
-            let escapes: String = units.iter().map(|it| format!("\\u{it:04x}")).collect();
+            let escapes: Vec<String> = units.iter().map(|it| format!("\\u{it:04x}")).collect();
+            let escapes = escapes.concat();
             let repaired = repair_json(&format!("[\"{escapes}\",1e999]"));
             let value: serde_json::Value = serde_json::from_str(&repaired).unwrap();
             let expected = String::from_utf16_lossy(&units);

@@ -74,8 +74,8 @@ mod tests {
     fn check(project: Option<&str>, cwd: &str, paths: &str, expect: Expect) {
         let resolver = PathResolver::new(project, cwd);
         let show = |it: &str| resolver.resolve(it).map_or("–".to_owned(), |it| it.to_string());
-        let resolved: Vec<String> = paths.split_whitespace().map(show).collect();
-        expect.assert_eq(&resolved.join(" "));
+        let shown: Vec<String> = paths.split_whitespace().map(show).collect();
+        expect.assert_eq(&shown.join(" "));
     }
 
     #[test]

@@ -79,13 +79,13 @@ impl TranscriptReader {
         let line = line.strip_prefix(b"\xef\xbb\xbf").unwrap_or(line);
         match &mut self.state {
             FormatState::SpecStory(state) => {
-                specstory::read_line(&mut self.log, state, &decode_text_line(line))
+                specstory::read_line(&mut self.log, state, &decode_text_line(line));
             }
             FormatState::Aider(state) => {
-                aider::read_line(&mut self.log, state, &decode_text_line(line))
+                aider::read_line(&mut self.log, state, &decode_text_line(line));
             }
             _ if self.format == TranscriptFormat::Journal => {
-                journal::read_line(&mut self.log, line)
+                journal::read_line(&mut self.log, line);
             }
             _ => self.read_record(line),
         }
@@ -124,7 +124,7 @@ impl TranscriptReader {
             };
             match (part, &mut *state) {
                 (DocumentPart::Element(_), FormatState::SweAgent(state)) => {
-                    swe_agent::read_step(log, state, &value)
+                    swe_agent::read_step(log, state, &value);
                 }
                 // Its head describes the environment, not the session.
                 (DocumentPart::Head(_), FormatState::SweAgent(_)) => {}
@@ -132,7 +132,7 @@ impl TranscriptReader {
                     moatless::read_node(log, &value);
                 }
                 (DocumentPart::Head(_), _) if *format == TranscriptFormat::Moatless => {
-                    moatless::read_head(log, &value)
+                    moatless::read_head(log, &value);
                 }
                 _ => gemini::read_record(log, &value),
             }
@@ -150,11 +150,11 @@ impl TranscriptReader {
         };
         match &mut self.state {
             FormatState::ClaudeCode(state) => {
-                claude_code::read_record(&mut self.log, state, &value)
+                claude_code::read_record(&mut self.log, state, &value);
             }
             FormatState::Codex(state) => codex::read_record(&mut self.log, state, &value),
             _ if self.format == TranscriptFormat::Copilot => {
-                copilot::read_record(&mut self.log, &value)
+                copilot::read_record(&mut self.log, &value);
             }
             _ => gemini::read_record(&mut self.log, &value),
         }

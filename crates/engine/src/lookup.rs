@@ -114,7 +114,7 @@ pub(crate) async fn missing_relation_targets(
 
 /// The memories of the user's notebook that the user excluded from this project.
 pub(crate) async fn excluded_memories(reader: &ProjectReader) -> Result<Vec<MemoryId>, Error> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
         return Ok(Vec::new());
     };
     let settings = store.settings().await?;

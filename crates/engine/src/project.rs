@@ -144,7 +144,7 @@ impl ProjectReader {
     pub fn project_notebook(&self) -> Option<Notebook> {
         // A registered project has no file until something is stored.
         let (scope, project) = (NotebookScope::Project, self.state.id());
-        let store = self.project_store().filter(|it| it.exists())?;
+        let store = self.project_store().filter(store::StoreReader::exists)?;
         Some(Notebook { scope, project, store })
     }
 
@@ -186,7 +186,7 @@ impl ProjectReader {
     /// The settings stored for this project. A project's own file cannot override settings that are
     /// the user's alone, such as the location of keys and the servers that texts are sent to.
     pub async fn project_settings(&self) -> Result<Vec<(String, String)>, Error> {
-        let Some(store) = self.project_store().filter(|it| it.exists()) else {
+        let Some(store) = self.project_store().filter(store::StoreReader::exists) else {
             return Ok(Vec::new());
         };
         let mut settings = store.settings().await?;

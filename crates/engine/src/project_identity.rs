@@ -233,7 +233,7 @@ mod tests {
         assert_eq!(clean_name("shop"), "shop");
         assert_eq!(clean_name("sh\u{1b}[31m\u{202e}op\n"), "sh [31m op");
         assert_eq!(clean_name("\u{200b}"), "unnamed");
-        let token = testkit::plant("token");
+        let token = testkit::fake_secret("token");
         assert!(!clean_name(&format!("shop-{token}")).contains(&token));
     }
 }

@@ -73,7 +73,7 @@ pub(crate) async fn notebook_stats(reader: &ProjectReader) -> Result<Vec<Noteboo
 /// Totals over all learned sessions of the project.
 pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectActivity, Error> {
     let mut activity = ProjectActivity::default();
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
         return Ok(activity);
     };
     let sessions = store.learning().list_sessions().await?;
@@ -95,7 +95,9 @@ pub(crate) async fn project_activity(reader: &ProjectReader) -> Result<ProjectAc
 
 /// Results of the trial; `None` if there was none.
 pub(crate) async fn trial_results(reader: &ProjectReader) -> Result<Option<TrialResults>, Error> {
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else { return Ok(None) };
+    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
+        return Ok(None);
+    };
     let milestones = store.learning().list_milestones().await?;
     let groups: HashMap<SessionId, TrialGroup> =
         milestones.iter().filter_map(parse_trial_milestone).map(|it| (it.1, it.0)).collect();

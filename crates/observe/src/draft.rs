@@ -131,6 +131,7 @@ impl MemoryDraft {
                 self.modules.push(module);
             }
         }
+        // The module of the pattern was added first and stays.
         self.modules.truncate(MAX_MODULES);
         let end = self.content.floor_char_boundary(model::MAX_CONTENT);
         self.content.truncate(end);

@@ -192,6 +192,7 @@ impl Evidence {
 
     /// Parses stored JSON. The key decides between the forms of a signal.
     pub fn parse(key: &PatternKey, stored: &str) -> Self {
+        // Unknown fields are ignored, so that rows of newer versions are readable.
         let fields: EvidenceFields = serde_json::from_str(stored).unwrap_or_default();
         Self::from_fields(key, fields.clone()).unwrap_or_else(|| Self::Other(Box::new(fields)))
     }
@@ -218,6 +219,7 @@ impl Evidence {
 
     fn texts_mut(&mut self) -> Vec<&mut String> {
         match self {
+            // Paths are not masked: a masked path would name no file.
             Self::FileAccess { .. }
             | Self::CoAccess { .. }
             | Self::MovedFile { .. }
@@ -268,6 +270,7 @@ impl Evidence {
             Self::ErrorRetry { command, message, normalised_message, explanation, fix } => {
                 (acc.command, acc.message) = (Some(command), Some(message));
                 (acc.normalised, acc.text) = (normalised_message, explanation);
+                // Files and the number belong to the fix; without one both stay empty.
                 if let Some(fix) = fix {
                     acc.worked = Some(fix.command);
                     (acc.files, acc.number) = (fix.edited_files, fix.n_calls);
@@ -329,6 +332,7 @@ impl Evidence {
     /// The evidence that stored fields hold; `None` if a field that the signal needs is missing.
     fn from_fields(key: &PatternKey, fields: EvidenceFields) -> Option<Self> {
         let EvidenceFields { files, text, before, after, query, steps, number, .. } = fields;
+        // A field that drafts do not need is optional, so that rows of early versions are accepted.
         Some(match key.signal() {
             SignalKind::FileAccess => Self::FileAccess { files, n_edits: number },
             SignalKind::CoAccess => {
@@ -415,6 +419,7 @@ fn first_of(files: Vec<ProjectPath>) -> Option<ProjectPath> {
 
 impl EvidenceFields {
     fn summary_line(&self) -> String {
+        // Sentences first, in the order in which they were written.
         let mut acc: Vec<String> = Vec::new();
         let mut push = |label: &str, text: Option<&String>| {
             acc.extend(text.filter(|it| !it.is_empty()).map(|it| format!("{label}{it}")));

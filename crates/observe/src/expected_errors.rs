@@ -27,6 +27,7 @@ pub(crate) fn output_start(output: &str) -> String {
     let output = output.trim().trim_start_matches("<tool_use_error>");
     let head = &output[..output.floor_char_boundary(MAX_OUTPUT_START_BYTES)];
     let head = head.trim_end_matches("</tool_use_error>");
+    // Empty after simplification: numbers, and paths of one machine.
     let words = head.split_whitespace().map(simplify_word).filter(|it| !it.is_empty());
     words.take(MAX_OUTPUT_START_WORDS).collect::<Vec<_>>().join(" ").to_lowercase()
 }

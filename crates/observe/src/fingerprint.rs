@@ -183,6 +183,7 @@ fn normalise_word(word: &str) -> String {
     if bare.contains("://") {
         return "<url>".to_owned();
     }
+    // `a.go:12:3` is a path, too.
     let is_file = model::words::file_extension(bare.split(':').next().unwrap_or(bare)).is_some();
     if (bare.contains('/') && bare.len() > 2 && !bare.starts_with('<'))
         || is_file

@@ -40,6 +40,7 @@ pub(crate) fn imported_words(text: &str) -> Vec<String> {
 pub(crate) fn words_name_file(words: &[String], path: &str) -> bool {
     let lower = path.to_ascii_lowercase();
     let mut parts = lower.rsplit('/');
+    // The name without its extension: imports name modules.
     let stem = parts.next().and_then(|it| it.split('.').next()).unwrap_or_default().to_owned();
     let folder = parts.next().unwrap_or_default();
     words.contains(&stem) || (folder.len() > 2 && words.iter().any(|it| it == folder))

@@ -18,12 +18,14 @@ pub struct FoldedJournal {
 pub fn fold_journal(journal: &[u8]) -> FoldedJournal {
     let mut acc = FoldedJournal::default();
     for line in journal.split_inclusive(|it| *it == b'\n') {
+        // A line without its end may be half an event, even if it parses.
         let Some(line) = line.strip_suffix(b"\n") else {
             acc.is_truncated = true;
             break;
         };
         match EventEnvelope::parse_line(&String::from_utf8_lossy(line)) {
             Ok(envelope) => acc.pad.observe(&envelope),
+            // An empty line is no damage.
             Err(_) if line.iter().all(u8::is_ascii_whitespace) => {}
             Err(_) => acc.damaged_lines += 1,
         }

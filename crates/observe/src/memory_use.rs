@@ -33,6 +33,7 @@ pub fn was_followed(pad: &Scratchpad, memory: &Memory, at: Timestamp) -> bool {
     let Some(first) = pad.calls.iter().position(|it| it.at > at) else { return false };
     let soon = pad.calls.iter().enumerate().skip(first).take(FOLLOW_WINDOW_CALLS);
     let commands = recommended_commands(memory);
+    // A command that failed was tried, but did not help.
     for (number, call) in soon.filter(|it| it.1.has_succeeded()) {
         let command = call.command.map(|it| pad.strings.text(it)).unwrap_or_default();
         if commands.iter().any(|it| command.contains(it)) {

@@ -44,6 +44,7 @@ impl ModuleLookup {
         if let Some(id) = self.by_file.get(path) {
             return id;
         }
+        // A new file belongs to the module of the nearest folder on the map.
         let mut folder = folder_of(path);
         while !folder.is_empty() {
             if let Some(id) = self.by_folder.get(folder) {

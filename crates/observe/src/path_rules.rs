@@ -10,6 +10,7 @@ pub fn folder_of(path: &str) -> &str {
 pub fn is_test_pair(a: &str, b: &str) -> bool {
     let stem = |path: &str| {
         let name = path.rsplit('/').next().unwrap_or(path).to_ascii_lowercase();
+        // `a.spec.ts` and `a.ts` have the same first part.
         let name = name.split('.').next().unwrap_or(&name).to_owned();
         let name = name.strip_prefix("test_").unwrap_or(&name).to_owned();
         ["_test", "_tests", "test", "tests", "_spec", "-test"]

@@ -195,6 +195,7 @@ impl PatternKey {
         let text = self.text.as_str();
         let parsed = match self.signal {
             SignalKind::FileAccess | SignalKind::StepOverrun => Some(PatternParts::Module(text)),
+            // A module name can contain blanks, the timing cannot.
             SignalKind::TestOrder => text
                 .rsplit_once(' ')
                 .map(|(module, timing)| PatternParts::ModuleTests { module, timing }),

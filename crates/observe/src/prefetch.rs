@@ -52,14 +52,14 @@ pub struct PredictionInputs<'a> {
 #[rustfmt::skip]
 const SCORERS: &[(FileScorer, f64)] = &[
     (score_session_neighbours, 2.0),
-    (score_co_changed,  1.2),
-    (score_similar_tasks,          0.6),
-    (score_similar_commits,        0.6),
+    (score_co_changed,         1.2),
+    (score_similar_tasks,      0.6),
+    (score_similar_commits,    0.6),
     (score_named_files,        3.0),
-    (score_path_words,        1.4),
-    (score_neighbours,              0.4),
+    (score_path_words,         1.4),
+    (score_neighbours,         0.4),
     (score_recent_use,         1.6),
-    (score_recent_changes,                 0.2),
+    (score_recent_changes,     0.2),
 ];
 
 /// Scores files; a file that is not in the map scores 0.
@@ -216,6 +216,7 @@ fn score_path_words(
     inputs: &PredictionInputs<'_>,
 ) -> HashMap<String, f64> {
     let mut wanted: BTreeSet<String> = words::query_keywords(task.text).into_iter().collect();
+    // The name of the first file stands for the topic of the task.
     if let Some(first) = task.first_file {
         let stem = first.rsplit('/').next().unwrap_or(first);
         wanted.extend(words::identifier_parts(stem.split('.').next().unwrap_or(stem)));
@@ -252,7 +253,7 @@ fn score_neighbours(
     let module = inputs.modules.module_of_file(first);
     let mut acc = HashMap::new();
     for file in inputs.project_files.iter().filter(|it| *it != first) {
-        // Popularity only breaks ties.
+        // A small bonus: fifty touches weigh as much as being in the module.
         let popularity = touched.get(file.as_str()).copied().unwrap_or(0.0) / 50.0;
         if is_test_pair(file, first) {
             acc.insert(file.clone(), 3.0 + popularity);

@@ -14,6 +14,7 @@ pub fn calls_to_fix(pad: &Scratchpad, fingerprint: &str, at: Timestamp) -> Optio
     let same = pad.errors.iter().filter(|it| it.fingerprint == fingerprint);
     let (before, after): (Vec<_>, Vec<_>) =
         same.partition(|it| pad.calls[it.call as usize].at <= at);
+    // The last occurrence before the fix was shown is the one that it helped with.
     let error = before.last().filter(|_| after.is_empty())?;
     calls_until_fixed(pad, error.call)
 }

@@ -109,7 +109,7 @@ pub struct ErrorOccurrence {
     pub normalised_message: String,
     pub display_line: String,
     /// The sentence in which the agent explained it; empty if there is none.
-    pub reply: String,
+    pub explanation: String,
 }
 
 /// A call that failed, as far as later sessions should expect the same failure.

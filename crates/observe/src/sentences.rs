@@ -8,6 +8,7 @@ pub(crate) const MAX_SENTENCE_BYTES: usize = 400;
 pub fn split_sentences(text: &str) -> Vec<&str> {
     let mut acc = Vec::new();
     let mut in_fence = false;
+    // A line end always ends a sentence: agents write lists without full stops.
     for line in text.lines() {
         if line.trim_start().starts_with("```") {
             in_fence = !in_fence;
@@ -73,6 +74,7 @@ pub fn names_code(sentence: &str) -> bool {
 /// Returns whether a word can only be code: `snake_case`, `camelCase`, `a.b()`, `src/a.rs`.
 pub(crate) fn is_code_word(word: &str) -> bool {
     let word = word.trim_matches(|it: char| !it.is_alphanumeric() && it != '_' && it != '/');
+    // Short words with dots are abbreviations, and addresses are no code.
     if word.len() < 4 || word.contains("://") {
         return false;
     }

@@ -90,6 +90,7 @@ fn summarise_behaviour(pad: &Scratchpad) -> SessionBehaviour {
         let is_look = call.n_touches > 0
             || call.effects.has_any(CallEffects::RUNS_SEARCH | CallEffects::LISTS_FILES);
         match call.tool {
+            // An edit counts as one whichever tool made it.
             _ if is_edit => acc.n_edits += 1,
             _ if call.effects.has_any(CallEffects::READS_REVIEW) => acc.n_reviews += 1,
             ToolKind::Read | ToolKind::Search | ToolKind::List => acc.n_looks += 1,

@@ -8,6 +8,15 @@ mod effect_table;
 
 pub use command_split::{SimpleCommand, split_commands};
 
+/// The longest normalised command, in bytes.
+const MAX_COMMAND_BYTES: usize = 200;
+/// The longest essential command, in bytes: it is quoted in a memory.
+const MAX_ESSENTIAL_BYTES: usize = 160;
+
+/// Programs that only run another one.
+const WRAPPER_PROGRAMS: &[&str] =
+    &["sudo", "time", "env", "nice", "nohup", "command", "exec", "timeout", "xargs"];
+
 /// An effect of one simple command.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum ShellEffect {
@@ -40,15 +49,6 @@ pub fn find_effects(command: &str) -> Vec<ShellEffect> {
     }
     acc
 }
-
-/// The longest normalised command, in bytes.
-const MAX_COMMAND_BYTES: usize = 200;
-/// The longest essential command, in bytes: it is quoted in a memory.
-const MAX_ESSENTIAL_BYTES: usize = 160;
-
-/// Programs that only run another one.
-const WRAPPER_PROGRAMS: &[&str] =
-    &["sudo", "time", "env", "nice", "nohup", "command", "exec", "timeout", "xargs"];
 
 /// The words of the command that a wrapper runs.
 fn strip_wrappers(words: &[String]) -> Vec<&str> {
@@ -108,6 +108,7 @@ pub fn command_head(command: &str) -> String {
         it.chars().next().is_some_and(char::is_alphabetic)
             && it.chars().all(|it| it.is_alphanumeric() || matches!(it, '-' | '_' | ':'))
     };
+    // `git -C web commit` is `git commit`.
     let rest = &words[1..];
     let rest = if words[0] == "git" { effect_table::skip_git_options(rest) } else { rest };
     match rest.first().filter(is_word) {
@@ -127,6 +128,7 @@ pub fn essential_command(command: &str) -> String {
         if shortens_output || first == "cd" || (first == "echo" && !simple.is_piped) {
             continue;
         }
+        // Redirections of errors only tidy the output.
         let words = simple.words.iter().filter(|it| !matches!(it.as_str(), "2>&1" | "2>/dev/null"));
         let words: Vec<String> = words.map(|it| quote_word(it)).collect();
         if !parts.is_empty() {

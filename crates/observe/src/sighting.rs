@@ -17,7 +17,7 @@ const MAX_NAMED_FILES: usize = 8;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Sighting {
     pub key: PatternKey,
-    /// How often the session shows it.
+    /// Occurrences in the session.
     pub occurrences: u32,
     /// Its position among the events of the session.
     pub order: u32,

@@ -98,6 +98,7 @@ fn draft_outside_files(
     }
     let n_visits = to_u32(visits.len());
     let is_usual = |(file, sessions): &(&ProjectPath, Vec<SessionId>)| {
+        // The share among all sessions is what chance would give.
         let n_anywhere = to_u32(all.iter().filter(|it| it.edited.contains(file)).count());
         is_usual_together(to_u32(sessions.len()), n_visits, n_anywhere, to_u32(all.len()))
     };
@@ -119,6 +120,7 @@ fn draft_outside_file(
     modules: &ModuleLookup,
 ) -> MemoryDraft {
     let n = to_u32(sessions.len());
+    // A test is extended, any other file is only checked.
     let advice = if is_test_path(file.as_str()) {
         format!("Its tests are in `{file}` as well: extend them with the change.")
     } else {
@@ -187,6 +189,7 @@ fn rank_opened_files<'a>(
 ) -> Vec<(&'a ProjectPath, u32)> {
     let mut counts: BTreeMap<&ProjectPath, u32> = BTreeMap::new();
     for visit in visits {
+        // A set, because a file can be both read and edited.
         let opened: BTreeSet<&ProjectPath> = visit.read.iter().chain(&visit.edited).collect();
         for file in opened {
             *counts.entry(file).or_default() += 1;
@@ -207,8 +210,8 @@ fn rank_opened_files<'a>(
     ranked
 }
 
-/// Drafts the pairs of modules that many sessions changed together, strongest first, without those that
-/// `is_known` says are memories already.
+/// Drafts the pairs of modules that many sessions changed together, strongest first, without those for
+/// which `is_known` returns true.
 pub fn draft_module_pairs(
     all: &[SessionVisit],
     is_known: &dyn Fn(&str, &str) -> bool,

@@ -38,9 +38,8 @@ pub(crate) fn events_from_script(script: &str) -> Vec<EventEnvelope> {
     }));
     for line in script.lines().map(str::trim).filter(|it| !it.is_empty()) {
         let (verb, rest) = line.split_once(' ').unwrap_or((line, ""));
-        if !acc.push_message(verb, rest) && !acc.push_call(verb, rest) {
-            panic!("unknown verb {verb}");
-        }
+        let is_known = acc.push_message(verb, rest) || acc.push_call(verb, rest);
+        assert!(is_known, "unknown verb {verb}");
     }
     acc.events
 }

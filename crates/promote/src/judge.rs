@@ -137,6 +137,7 @@ fn check_gate(
 
 /// Enough sessions must show the pattern, and the text must be useful and harmless.
 fn check_content(candidate: &PromotionCandidate) -> StageResult<()> {
+    // Agents that agree independently are as good as several sessions.
     let needed = if candidate.has_quorum { 1 } else { candidate.signal.row().sessions };
     if candidate.sessions < needed {
         let detail = format!("seen in {} of {needed} sessions", candidate.sessions);
@@ -163,6 +164,7 @@ fn check_score(
 ) -> StageResult<PromotionVerdict> {
     let confidence = compute_confidence(candidate, rule.reduction);
     let score = compute_score(candidate, confidence);
+    // A custom type is judged like an insight.
     let kind = candidate.kind.core_kind().unwrap_or(MemoryKind::ModuleInsight);
     let needed = tighten_threshold(min_score_of(kind), facts.tightening);
     if score < needed {
@@ -188,6 +190,7 @@ fn check_score(
 pub fn compute_confidence(candidate: &PromotionCandidate, reduction: u16) -> PerMille {
     let by_signal = PerMille::new(candidate.signal.row().score.get() * 9 / 10);
     let initial = candidate.initial_confidence.unwrap_or(by_signal);
+    // Agreement of parallel agents counts like one further session.
     let n_confirming = candidate.sessions.saturating_sub(1) + u32::from(candidate.has_quorum);
     let bonus = (n_confirming * SESSION_BONUS_PER_MILLE).min(MAX_SESSION_BONUS_PER_MILLE);
     let confidence = initial
@@ -229,6 +232,7 @@ fn apply_budget(
             ranked.push((*score, at));
         }
     }
+    // Ties break on the key, so that the same candidates give the same verdicts.
     ranked
         .sort_by(|a, b| b.0.cmp(&a.0).then_with(|| candidates[a.1].key.cmp(&candidates[b.1].key)));
     let count = |it: usize| u32::try_from(it).unwrap_or(u32::MAX);
@@ -236,6 +240,7 @@ fn apply_budget(
     for (_, at) in ranked {
         let signal = candidates[at].signal;
         let n_of_signal = count(kept.iter().filter(|it| **it == signal).count());
+        // The total comes first: a signal that is over its share is irrelevant then.
         if count(kept.len()) >= limit {
             let detail = format!("{limit} better candidates were kept");
             acc[at] = drop_candidate(DropReason::Budget, detail);

@@ -124,6 +124,7 @@ pub fn parse_synthesis(
             Value::Array(all) => all.iter().map(|it| it.as_str().map(str::to_owned)).collect(),
             _ => None,
         };
+        // A memory about a file that no session touched would be a guess.
         let is_known = |it: &String| facts.files.iter().any(|file| file.0 == *it);
         let Some(files) = files.filter(|it| it.iter().all(is_known)) else {
             return Err("a note names a file that is not in the statistics");
@@ -147,6 +148,7 @@ pub fn parse_synthesis(
 /// Parses a JSON array, with or without a code fence around it.
 fn parse_array(answer: &str) -> Result<Vec<Value>, &'static str> {
     let answer = answer.trim();
+    // Models fence JSON even if they are told not to.
     let bare = answer.strip_prefix("```json").or_else(|| answer.strip_prefix("```"));
     let bare = bare.and_then(|it| it.strip_suffix("```")).unwrap_or(answer);
     match serde_json::from_str(bare) {
@@ -173,6 +175,7 @@ fn is_acceptable_note(text: &str) -> bool {
 
 /// Returns whether a reworded text names everything that the composed one names, and nothing else.
 fn keeps_names(composed: &ComposedNote, text: &str) -> bool {
+    // The evidence is allowed as well: a better wording may quote it.
     let known = format!("{} {}", composed.text, composed.evidence);
     backticked_spans(&composed.text).all(|it| text.contains(it))
         && backticked_spans(text).all(|it| known.contains(it))

@@ -79,6 +79,7 @@ pub fn find_nearest(
     let mut best: Option<(usize, StatementRelation)> = None;
     for (nth, old) in candidates.iter().enumerate() {
         let relation = relate_statements(old, &parse_terms(old.text), new, &terms);
+        // An unrelated candidate never wins, because it ranks like none.
         let best_rank = best.as_ref().map_or((0, PerMille::ZERO), |it| rank_relation(&it.1));
         if rank_relation(&relation) > best_rank {
             best = Some((nth, relation));
@@ -102,6 +103,7 @@ fn relate_statements(
     new: &MemoryStatement<'_>,
     new_terms: &[StatementTerm<'_>],
 ) -> StatementRelation {
+    // Without files on one side, the other one may still be about the same thing.
     let has_other_files = !old.files.is_empty()
         && !new.files.is_empty()
         && !old.files.iter().any(|it| new.files.contains(it));
@@ -145,6 +147,7 @@ fn relate_terms(
     }
     let (left_claim, left_rest) = left.split_at(claim_length(left));
     let (right_claim, right_rest) = right.split_at(claim_length(right));
+    // A circumstance after the claim can make it another statement.
     if has_qualifier(left_rest) || has_qualifier(right_rest) {
         return StatementRelation::Unrelated;
     }

@@ -47,6 +47,7 @@ impl PhraseTable {
                     PhraseItem::Choice(words) => Some(words.clone()),
                     _ => None,
                 });
+                // A phrase is stored under each choice of its first word.
                 for word in first.into_iter().flatten() {
                     by_first.entry(word).or_default().push((row, items.clone()));
                 }
@@ -60,6 +61,7 @@ impl PhraseTable {
         let mut best = None;
         for (at, word) in words.iter().enumerate() {
             for (row, items) in self.by_first.get(word.text.as_str()).into_iter().flatten() {
+                // Rows after the best one cannot win.
                 if best.is_none_or(|it| *row < it)
                     && matches_at(items, words, at, SentenceScope::Any)
                 {
@@ -85,6 +87,7 @@ pub(crate) fn split_words(text: &str) -> Vec<PhraseWord> {
             acc.push(PhraseWord { text: piece, starts_sentence });
             starts_sentence = false;
         }
+        // A colon is a word of its own, so that phrases such as "fix :" can match it.
         if chunk.tail.contains(':') {
             acc.push(PhraseWord { text: ":".into(), starts_sentence: false });
         }
@@ -95,6 +98,7 @@ pub(crate) fn split_words(text: &str) -> Vec<PhraseWord> {
 
 /// The words of a chunk: addresses and pipes become placeholders.
 fn split_pieces(text: &str) -> Vec<String> {
+    // The pipe of an address with parameters is no shell pipe.
     if text.contains("://") && !text.contains(' ') {
         return vec!["@url".into()];
     }

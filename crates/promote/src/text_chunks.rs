@@ -114,6 +114,7 @@ fn raw_length(rest: &str) -> usize {
 fn backticked_span(rest: &str) -> Option<&str> {
     let inner = rest.strip_prefix('`')?;
     let close = inner.bytes().take(MAX_SPAN_BYTES).position(|it| it == b'`' || it == b'\n')?;
+    // A line end before the closing backtick means that there is none.
     let inner = &inner[..close];
     (rest.as_bytes()[close + 1] == b'`' && !inner.trim().is_empty()).then_some(inner)
 }
@@ -152,6 +153,7 @@ fn parse_chunk(raw: &str, start: usize, starts_sentence: bool) -> TextChunk<'_> 
 /// The boundary that the punctuation after a text is.
 fn boundary_after(text: &str, tail: &str) -> TextBoundary {
     let is_abbreviation = COMMON_ABBREVIATIONS.iter().any(|it| it.eq_ignore_ascii_case(text));
+    // Two dots are an ellipsis, which continues the sentence.
     if tail.contains(['!', '?', '。'])
         || (tail.contains('.') && !tail.contains("..") && !is_abbreviation)
     {

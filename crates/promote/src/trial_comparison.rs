@@ -53,6 +53,7 @@ pub fn compare_groups(without: &[u64], with: &[u64]) -> TrialComparison {
     }
     let n = MIN_GROUP_SESSIONS << look;
     let (effect, p) = mann_whitney_test(&with[..n], &without[..n]);
+    // The levels of all looks add up to the total error rate.
     let level = TOTAL_ERROR_RATE * 0.5_f64.powi(look + 1);
     TrialComparison::Result { n, effect, interval: confidence_interval(effect, n), p, level }
 }
@@ -82,14 +83,16 @@ fn mann_whitney_test(a: &[u64], b: &[u64]) -> (f64, f64) {
     if variance <= 0.0 {
         return (effect, 1.0);
     }
+    // Continuity correction by one half.
     let distance = ((u - n_a * n_b / 2.0).abs() - 0.5).max(0.0);
     (effect, (2.0 * upper_tail(distance / variance.sqrt())).min(1.0))
 }
 
-/// The 95 % confidence interval of an effect between two groups of `n` (Hanley and McNeil 1982).
+/// The 95 % confidence interval of an effect between two groups of `n`.
 #[expect(clippy::cast_precision_loss, reason = "counts of sessions")]
 fn confidence_interval(effect: f64, n: usize) -> (f64, f64) {
     let n = n as f64;
+    // Hanley and McNeil 1982.
     let (q1, q2) = (effect / (2.0 - effect), 2.0 * effect * effect / (1.0 + effect));
     let square = effect * effect;
     let variance = effect * (1.0 - effect) + (n - 1.0) * (q1 - square + q2 - square);

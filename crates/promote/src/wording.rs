@@ -66,6 +66,7 @@ pub fn compose_citation(content: &str) -> String {
     let bare = |it: &str| it.trim_matches(PUNCTUATION_CHARS).to_lowercase();
     let is_negation = |it: &str| NEGATION_WORDS.contains(&bare(it).as_str());
     let is_loose = |it: &str| is_stop_word(&bare(it)) || LOOSE_WORDS.contains(&bare(it).as_str());
+    // "Never commit" without "never" would mean the opposite.
     let n_opening = words.iter().take_while(|it| is_loose(it) && !is_negation(it)).count();
     // A text of loose words alone keeps them.
     if n_opening < words.len() {
@@ -95,6 +96,7 @@ fn rate_sentence(sentence: &str, nth: usize, kind: Option<MemoryKind>) -> usize 
         let word = chunk.text.to_lowercase();
         let is_fact =
             chunk.is_quoted || word.contains(|it: char| it.is_numeric() || "/_:".contains(it));
+        // List numbers are no facts.
         n_facts += usize::from(is_fact && chunk.list_number.is_none());
         rating += 3 * usize::from(NEGATION_WORDS.contains(&word.as_str()));
         rating += 4 * usize::from(kind.is_some_and(|it| key_words_of(it).contains(&word.as_str())));

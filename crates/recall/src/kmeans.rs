@@ -152,7 +152,7 @@ fn sample_evenly(random: &mut SplitMix64, n: usize, wanted: usize) -> Vec<usize>
         .collect()
 }
 
-/// SplitMix64 (Steele et al. 2014), so that a seed gives the same lists on every machine.
+/// `SplitMix64` (Steele et al. 2014), so that a seed gives the same lists on every machine.
 struct SplitMix64(u64);
 
 impl SplitMix64 {

@@ -31,7 +31,7 @@ pub struct SearchPurposeRow {
     pub is_unsolicited: bool,
     /// True if there is time for a reranker.
     pub uses_reranker: bool,
-    /// True if a second search by HyDE (Gao et al. 2022) is worth its time.
+    /// True if a second search by `HyDE` (Gao et al. 2022) is worth its time.
     pub uses_hyde: bool,
 }
 

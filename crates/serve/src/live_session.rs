@@ -184,16 +184,16 @@ impl LiveSession {
             // An earlier daemon may have journalled a part of the transcript.
             known = engine.session_history().journalled_event_ids(self.session);
         }
-        let (mut sync, mut is_more) = (false, true);
+        let (mut must_sync, mut is_more) = (false, true);
         while let Some(tail) = tail.as_mut().filter(|_| is_more) {
-            let (mut events, more) = tail.read_new_events();
-            is_more = more;
+            let (mut events, has_rest) = tail.read_new_events();
+            is_more = has_rest;
             events.retain(|it| it.session == self.session && !known.contains(&it.id));
             // The hook has journalled the start, with the path of the transcript.
             events.retain(|it| !matches!(it.event, Event::SessionStart(_)));
-            sync |= self.append(engine, events)?;
+            must_sync |= self.append(engine, events)?;
         }
-        Ok(sync)
+        Ok(must_sync)
     }
 }
 

@@ -214,7 +214,7 @@ pub(crate) fn is_replaced_file(database: &Path, name: &str) -> bool {
     names.iter().filter_map(|it| it.file_name()?.to_str()).any(|it| is_database_file(name, it))
 }
 
-/// Returns whether the name is `file` or that of a companion SQLite keeps beside it.
+/// Returns whether the name is `file` or that of a companion `SQLite` keeps beside it.
 fn is_database_file(name: &str, file: &str) -> bool {
     name.strip_prefix(file).is_some_and(|it| ["", "-wal", "-shm", "-journal"].contains(&it))
 }

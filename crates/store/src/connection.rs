@@ -21,7 +21,7 @@ use crate::{Error, backup, damage_check, erase, fts_occurrences, os, rekey, rest
 const PLAIN_HEADER: &[u8; 16] = b"SQLite format 3\0";
 /// Largest text or blob a row may hold; far above any memory, far below a mistake.
 const MAX_VALUE_BYTES: i32 = 64 << 20;
-/// Waiting time for SQLite's own locks. Writers queue on a lock file, so only the checkpoints and
+/// Waiting time for `SQLite`'s own locks. Writers queue on a lock file, so only the checkpoints and
 /// recoveries of other processes are ever waited for.
 const LOCK_TIMEOUT: Duration = Duration::from_mins(1);
 
@@ -148,7 +148,7 @@ fn frozen_uri(path: &Path) -> PathBuf {
     PathBuf::from(to_uri(os::path_bytes(path), cfg!(windows)))
 }
 
-/// Encodes a path as an SQLite URI. Every byte that has a meaning in a URI is escaped; a path with
+/// Encodes a path as an `SQLite` URI. Every byte that has a meaning in a URI is escaped; a path with
 /// a drive letter needs a slash before it, and forward slashes within.
 fn to_uri(path: &[u8], has_drives: bool) -> String {
     let path = path.strip_prefix(br"\\?\").filter(|_| has_drives).unwrap_or(path);
@@ -220,7 +220,7 @@ pub(crate) fn set_log_on_close(db: &Db, log: LogOnClose) -> Result<(), Error> {
     db.conn.set_db_config(config, keep).map(|_| ()).map_err(|it| db.error(&it))
 }
 
-/// Settings of every connection. SQLite applies `secure_delete` and the others per connection, not
+/// Settings of every connection. `SQLite` applies `secure_delete` and the others per connection, not
 /// per file.
 fn configure_connection(db: &Db) -> Result<(), Error> {
     let failed = |it: rusqlite::Error| db.error(&it);
@@ -248,7 +248,7 @@ pub(crate) fn is_plain(path: &Path) -> bool {
 }
 
 /// Refuses a file that is empty or missing although changes had been saved in it. It must not even
-/// be opened: beside an empty file, SQLite would delete a log that still holds the changes.
+/// be opened: beside an empty file, `SQLite` would delete a log that still holds the changes.
 fn refuse_vanished(paths: &DatabasePaths) -> Result<(), Error> {
     let path = paths.database();
     if fs::metadata(&path).is_ok_and(|it| it.len() > 0) {

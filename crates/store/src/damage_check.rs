@@ -28,7 +28,7 @@ pub enum DamageFinding {
     DamagedVersion(DamagedRow),
     /// There are fewer rows than were saved.
     MissingRows { table: &'static str, saved: i64, found: i64 },
-    /// SQLite's own check reports a problem.
+    /// `SQLite`'s own check reports a problem.
     DatabaseReport(String),
     /// The search index disagrees with the rows; it can be rebuilt.
     SearchIndex(String),
@@ -274,7 +274,7 @@ fn compare_count(
     Ok((saved != found).then_some(DamageFinding::MissingRows { table, saved, found }))
 }
 
-/// Runs SQLite's own check and returns what it reports, other than `ok`.
+/// Runs `SQLite`'s own check and returns what it reports, other than `ok`.
 pub(crate) fn check_integrity(db: &Db) -> Result<Vec<String>, Error> {
     // An index too damaged to be read is reported by the check itself.
     let _ = db.select(&REFRESH_FTS, &[], |_| Ok(()));

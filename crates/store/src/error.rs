@@ -53,7 +53,7 @@ impl Error {
         }
     }
 
-    /// Translates an SQLite error about the file at `path`.
+    /// Translates an `SQLite` error about the file at `path`.
     pub(crate) fn from_database(path: &Path, error: &rusqlite::Error) -> Self {
         use rusqlite::ErrorCode;
         let path = path.to_owned();

@@ -1,6 +1,6 @@
 //! File locks between processes: one writer at a time, in fair order, and one opener at a time.
 //!
-//! SQLite's own lock is not fair: under load some writers starve. Here a process takes a gate
+//! `SQLite`'s own lock is not fair: under load some writers starve. Here a process takes a gate
 //! before the lock. The process that waits for the lock holds the gate, so one that has just
 //! released the lock queues behind all that were already waiting.
 

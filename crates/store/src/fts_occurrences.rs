@@ -96,7 +96,7 @@ impl FtsMatch {
     }
 }
 
-/// Called by SQLite for every matching row.
+/// Called by `SQLite` for every matching row.
 unsafe extern "C" fn occurrences(
     api: *const Fts5ExtensionApi,
     fts: *mut Fts5Context,

@@ -152,7 +152,7 @@ fn read_full_index(db: &Db, model: &str, position: IndexPosition) -> Result<Inde
     Ok(IndexDelta { position, is_full: true, outlines, codes })
 }
 
-/// Decodes the token counts of all columns (SQLite varints: seven bits per byte, highest first) and
+/// Decodes the token counts of all columns (`SQLite` varints: seven bits per byte, highest first) and
 /// adds them up.
 fn decode_word_count(sizes: ValueRef<'_>) -> u32 {
     let (mut total, mut column) = (0_u32, 0_u32);

@@ -28,7 +28,7 @@ pub(crate) fn private_dir(path: &Path) -> io::Result<()> {
     imp::set_mode(path, 0o700)
 }
 
-/// Creates an empty file that only its owner may read; an existing one is closed to others. SQLite
+/// Creates an empty file that only its owner may read; an existing one is closed to others. `SQLite`
 /// gives `-wal` and `-shm` the mode of the main file.
 ///
 /// An existing file is not opened: it may be a database in use, and closing any handle of a file

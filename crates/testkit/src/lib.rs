@@ -1,53 +1,54 @@
-//! A world in a temporary folder, a clock that is told the time, and scripts that live in it.
+//! Test support: a data folder in a temporary directory, a fake clock, and scripts that run in it.
 //!
-//! For tests only. A script is one command a line; `#` begins a comment. Every command opens the
-//! engine anew, one minute after the last, as a person at a prompt would. Memories are called
-//! `m1`, `m2` … in the order they came to be; options may stand anywhere after the command, the words
-//! left over are its text, in which `\n` is a line end and `{token}` a secret (see [`plant()`]).
+//! For tests only. A script has one command per line; `#` begins a comment. Every command opens the
+//! project again, one minute after the last, as separate runs of the program would. Memories are
+//! called `m1`, `m2` … in the order of their creation. Options may appear anywhere after the command;
+//! the remaining words are its text, in which `\n` is a line end and `{token}` a secret (see
+//! [`fake_secret()`]).
 //!
 //! | command | |
 //! |---|---|
 //! | `teach [--user] [--type T] [--tag T] [--file P] [--module M] [--pin] [--new] [--redact] [--dry] [--key K] TEXT` | remembers |
-//! | `edit ID [--type T] [--tag T] [--file P] [--module M] [--confidence N] [--redact] [TEXT]` | `--tag -` takes all away |
+//! | `edit ID [--type T] [--tag T] [--file P] [--module M] [--confidence N] [--redact] [TEXT]` | `--tag -` removes all |
 //! | `pin ID` · `unpin ID` · `used ID` | |
 //! | `flag ID right · outdated [TEXT] · partly TEXT · incorrect TEXT · nothere [--module M] [--file P]` | corrects |
 //! | `forget ID…` · `restore ID [VERSION]` · `undo [ID]` · `history ID` | |
 //! | `list [--all] [--user] [--status S] [--type T] [--tag T] [--file P] [--module M] [--limit N] [--offset N]` | newest first |
 //! | `search [the same, --source S, --scope S, --branch B] [--without STAGE] WORDS` · `show ID` · `find ID` | |
-//! | `ask [like search] QUESTION` | prose, if anybody writes, then the evidence |
-//! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `about [the same] FILE…` | what an agent is told at the start · about files |
-//! | `touch FILE… [--shown ID]` | what an agent is told at a step |
-//! | `export [--user]` · `import [--user] [--vouched] [--skip] [--redact] [--dry]` | out to the parcel, in from it |
-//! | `parcel [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--says WORD --hide FIELD] [--boast] TEXT` | a stranger puts something into the parcel |
-//! | `parcel --bad WHY` · `parcel --empty` | a record that cannot be read · a new parcel |
+//! | `ask [like search] QUESTION` | generated text, if a text provider is set, then the evidence |
+//! | `context [--file P] [--phase P] [--budget N] [--full] [--explain] [TASK]` · `about [the same] FILE…` | context for a session start · for files |
+//! | `touch FILE… [--shown ID]` | notes for a step that accesses files |
+//! | `export [--user]` · `import [--user] [--vouched] [--skip] [--redact] [--dry]` | writes the import file · reads it |
+//! | `parcel [--tag T] [--module M] [--like ID] [--short HEX] [--rests-on ID] [--says WORD --hide FIELD] [--boast] TEXT` | adds a foreign record to the import file |
+//! | `parcel --bad WHY` · `parcel --empty` | a record that cannot be parsed · an empty import file |
 //! | `purge ID…` · `purge secret TEXT` · `purge secrets` · `purge project` · `purge everything` | with the proof |
 //! | `maintain [--dry]` · `backup` · `backups` · `restore-backup N [--user]` · `doctor [--fix]` | |
 //! | `set KEY VALUE` · `unset KEY` · `settings` | |
-//! | `live N` · `days N` | days with sessions in them · days away |
-//! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | the world itself |
+//! | `live N` · `days N` | days with sessions · days without use |
+//! | `at PLACE` · `cd DIR` · `on MACHINE` · `move FROM TO` · `copy FROM TO` · `write PATH` · `git BRANCH` | places, machines, folders |
 //! | `write PATH [TEXT] [--times N]` · `delete PATH` · `aged PATH DAYS` · `index` · `follow` · `commit` · `branch NAME` · `merge NAME` | files and their history |
-//! | `damage ID` · `smuggle [like parcel] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a text · keeps one, past the engine |
-//! | `litter [--user] NAME` · `look NAME` | a stranger's file in the data folder · whether it is still there |
+//! | `damage ID` · `smuggle [like parcel] [--user] [--plain] [--type T] [--file P] [--branch B] [--source S] [--scope S] [--for V] [--session N] [--requires ID] TEXT` | changes a stored text · stores a memory, both without the engine |
+//! | `litter [--user] NAME` · `look NAME` | creates a foreign file in the data folder · checks that it still exists |
 //!
-//! Answers are one line a memory: its name, type, what it is worth now, its text, and whatever is not
-//! as usual. Complaints about damage begin with `!`.
+//! The output has one line per memory: its name, type, current confidence, text, and attributes that
+//! differ from the defaults. Damage messages begin with `!`.
 
-mod clean;
-mod line;
-mod plant;
-mod print;
+mod commands;
+mod fake_secrets;
+mod normalise;
+mod output;
 mod random;
-mod verbs;
+mod script_line;
 mod world;
 
-mod story;
+mod random_script;
 
-pub use plant::{PLANTS, plant};
-pub use random::Random;
-pub use story::Story;
-pub use world::{World, models};
+pub use fake_secrets::{SECRET_NAMES, fake_secret};
+pub use random::SplitMix64;
+pub use random_script::RandomScript;
+pub use world::{TestWorld, shared_models};
 
-/// What a script says in a fresh world.
-pub fn play(script: &str) -> String {
-    World::new(1).play(script)
+/// Runs a script in a new world and returns its output.
+pub fn run_script(script: &str) -> String {
+    TestWorld::new(1).run_script(script)
 }

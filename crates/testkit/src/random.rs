@@ -1,12 +1,12 @@
-//! Chance that repeats: one small generator, and the ids drawn from it.
+//! Seeded random numbers, and ids drawn from them.
 
 use std::cell::Cell;
 
-/// `SplitMix64`: every seed gives its own run, and the same seed the same run.
+/// The `SplitMix64` generator (Steele, Lea and Flood 2014). The same seed gives the same sequence.
 #[derive(Clone, Debug)]
-pub struct Random(u64);
+pub struct SplitMix64(u64);
 
-impl Random {
+impl SplitMix64 {
     pub const fn new(seed: u64) -> Self {
         Self(seed)
     }
@@ -36,18 +36,18 @@ impl Random {
 }
 
 thread_local! {
-    // The engine takes a plain function, so the state has to lie beside it.
+    // The engine takes a plain function pointer, so the state cannot be captured.
     static IDS: Cell<u64> = const { Cell::new(0) };
 }
 
-/// Starts the ids of this thread anew.
+/// Seeds the ids of this thread.
 pub(crate) fn seed_ids(seed: u64) {
     IDS.set(seed);
 }
 
 /// Ten bytes for the next id.
 pub(crate) fn id_bytes() -> [u8; 10] {
-    let mut random = Random::new(IDS.get());
+    let mut random = SplitMix64::new(IDS.get());
     let (first, second) = (random.next().to_le_bytes(), random.next().to_le_bytes());
     IDS.set(random.0);
     let mut res = [0; 10];

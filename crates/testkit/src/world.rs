@@ -1,4 +1,4 @@
-//! The world a script lives in: folders, a clock, and the names of its memories.
+//! State of a script: folders, the fake clock, and the names of its memories.
 
 use std::fs;
 use std::path::PathBuf;
@@ -12,18 +12,18 @@ use model::{DAY_MS, MemoryId, Timestamp};
 use tempfile::TempDir;
 use tokio::runtime::Runtime;
 
-use crate::clean::clean;
-use crate::line::Line;
+use crate::commands;
+use crate::normalise::normalise_output;
 use crate::random::{id_bytes, seed_ids};
-use crate::verbs;
+use crate::script_line::ScriptLine;
 
-/// When every script begins: 2026-11-15.
-const BEGINNING: Timestamp = Timestamp(1_794_700_800_000);
-/// What passes between two commands.
-const MINUTE: i64 = 60_000;
+/// Start time of every script: 2026-11-15.
+const START_TIME: Timestamp = Timestamp(1_794_700_800_000);
+/// Time between two commands.
+const MILLIS_BETWEEN_COMMANDS: i64 = 60_000;
 
-/// Everything a script can touch.
-pub struct World {
+/// Folders, clock and memory names of one script.
+pub struct TestWorld {
     dir: TempDir,
     runtime: Runtime,
     pub now: Timestamp,
@@ -32,69 +32,72 @@ pub struct World {
     pub(crate) cwd: PathBuf,
     names: Vec<MemoryId>,
     pub(crate) parcel: Vec<ImportRecord>,
-    complaints: Vec<String>,
-    /// Who embeds, reranks and writes.
+    damage_messages: Vec<String>,
+    /// Models for embedding, reranking and text generation.
     pub models: ModelSet,
 }
 
-impl World {
-    /// A fresh world; the seed decides the ids. One world at a time on a thread.
+impl TestWorld {
+    /// Creates a world; the seed determines the ids. A thread may use only one world at a time.
     pub fn new(seed: u64) -> Self {
         seed_ids(seed);
         let runtime = tokio::runtime::Builder::new_current_thread().build();
         let mut res = Self {
             dir: tempfile::tempdir().expect("a temporary folder can be made"),
             runtime: runtime.expect("a runtime can be made"),
-            now: BEGINNING,
+            now: START_TIME,
             machine: "desk".to_owned(),
             place: String::new(),
             cwd: PathBuf::new(),
             names: Vec::new(),
             parcel: Vec::new(),
-            complaints: Vec::new(),
-            models: models(None),
+            damage_messages: Vec::new(),
+            models: shared_models(None),
         };
-        res.go("shop");
+        res.enter_project("shop");
         res
     }
 
-    /// Plays a script and returns what was answered.
-    pub fn play(&mut self, script: &str) -> String {
-        script.lines().map(|it| self.line(it)).collect()
+    /// Runs a script and returns its output.
+    pub fn run_script(&mut self, script: &str) -> String {
+        script.lines().map(|it| self.run_line(it)).collect()
     }
 
-    /// Plays one line.
-    pub fn line(&mut self, text: &str) -> String {
-        let Some(line) = Line::read(text) else {
+    /// Runs one line.
+    pub fn run_line(&mut self, text: &str) -> String {
+        let Some(line) = ScriptLine::parse(text) else {
             return String::new();
         };
         let mut acc = Vec::new();
-        let res = verbs::run(self, &line, &mut acc);
+        let res = commands::run(self, &line, &mut acc);
         if let Err(error) = res {
-            acc.extend(crate::print::error(&error));
+            acc.extend(crate::output::error_lines(&error));
         }
-        acc.extend(self.complaints.drain(..).map(|it| format!("! {it}")));
+        acc.extend(self.damage_messages.drain(..).map(|it| format!("! {it}")));
         let lines: String = acc.into_iter().map(|it| it + "\n").collect();
-        clean(&lines, &self.top().to_string_lossy(), &self.names)
+        normalise_output(&lines, &self.root_folder().to_string_lossy(), &self.names)
     }
 
-    /// Opens the engine a minute later and does something with it.
-    pub fn with<T>(
+    /// Opens the project a minute later, runs `work` on it, and collects damage messages.
+    pub fn with_project<T>(
         &mut self,
         work: impl AsyncFnOnce(&mut Project) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let (res, complaints) = self.wait(async |engine| {
+        let (res, complaints) = self.with_opened_project(async |engine| {
             let mut engine = engine?;
             let res = work(&mut engine).await;
             Ok::<_, Error>((res, engine.maintenance().damage_messages(&engine.notebooks())))
         })?;
-        self.complaints.extend(complaints);
+        self.damage_messages.extend(complaints);
         res
     }
 
-    /// The same for what uses the engine up.
-    pub(crate) fn wait<T>(&mut self, work: impl AsyncFnOnce(Result<Project, Error>) -> T) -> T {
-        self.now = self.now.plus_millis(MINUTE);
+    /// Like `with_project`, for work that consumes the project.
+    pub(crate) fn with_opened_project<T>(
+        &mut self,
+        work: impl AsyncFnOnce(Result<Project, Error>) -> T,
+    ) -> T {
+        self.now = self.now.plus_millis(MILLIS_BETWEEN_COMMANDS);
         let (config, start, now) = (self.config(), self.cwd.clone(), self.now);
         self.runtime.block_on(async {
             let mut engine = Project::open(config, &start, now).await;
@@ -109,9 +112,9 @@ impl World {
     }
 
     fn config(&self) -> Config {
-        let home = Some(self.top().join("code"));
+        let home = Some(self.root_folder().join("code"));
         Config {
-            data: self.data(),
+            data: self.data_folder(),
             key: None,
             home,
             types: Vec::new(),
@@ -120,34 +123,34 @@ impl World {
         }
     }
 
-    /// The data folder of this machine.
-    pub fn data(&self) -> PathBuf {
-        self.top().join("data").join(&self.machine)
+    /// Data folder of the current machine.
+    pub fn data_folder(&self) -> PathBuf {
+        self.root_folder().join("data").join(&self.machine)
     }
 
-    /// Canonical, since that is how paths come back.
-    pub(crate) fn top(&self) -> PathBuf {
+    /// Root of the temporary directory. Canonical, because the engine returns canonical paths.
+    pub(crate) fn root_folder(&self) -> PathBuf {
         fs::canonicalize(self.dir.path()).expect("the folder is there")
     }
 
-    /// The folder of a project.
-    pub(crate) fn folder(&self, place: &str) -> PathBuf {
-        self.top().join("code").join(place)
+    /// Folder of a project.
+    pub(crate) fn project_folder(&self, place: &str) -> PathBuf {
+        self.root_folder().join("code").join(place)
     }
 
-    /// Goes to a project, and founds it if need be.
-    pub(crate) fn go(&mut self, place: &str) {
+    /// Changes to a project and creates its folder if necessary.
+    pub(crate) fn enter_project(&mut self, place: &str) {
         place.clone_into(&mut self.place);
-        self.cwd = self.folder(place);
+        self.cwd = self.project_folder(place);
         fs::create_dir_all(&self.cwd).expect("a folder can be made");
     }
 
-    pub(crate) fn sleep(&mut self, days: i64) {
+    pub(crate) fn advance_days(&mut self, days: i64) {
         self.now = self.now.plus_millis(days * DAY_MS);
     }
 
-    /// The name of a memory; one never seen before gets the next.
-    pub fn name(&mut self, id: MemoryId) -> String {
+    /// Name of a memory; a new memory gets the next one.
+    pub fn name_of(&mut self, id: MemoryId) -> String {
         let at = self.names.iter().position(|it| *it == id).unwrap_or_else(|| {
             self.names.push(id);
             self.names.len() - 1
@@ -155,21 +158,21 @@ impl World {
         format!("m{}", at + 1)
     }
 
-    /// What a script means by an id: a name, or whatever else it says.
-    pub fn id(&self, word: &str) -> String {
+    /// Resolves the id in a script: a memory name, otherwise the word itself.
+    pub fn resolve_id(&self, word: &str) -> String {
         let nth = word.strip_prefix('m').and_then(|it| it.parse::<usize>().ok());
         let known = nth.and_then(|it| self.names.get(it.wrapping_sub(1)));
         known.map_or_else(|| word.to_owned(), MemoryId::to_string)
     }
 
-    /// The memories there have been, in the order of their names.
-    pub fn ids(&self) -> &[MemoryId] {
+    /// Ids of all named memories, in the order of their names.
+    pub fn memory_ids(&self) -> &[MemoryId] {
         &self.names
     }
 }
 
-/// The built-in model, loaded once for all worlds of a process, and perhaps somebody who writes.
-pub fn models(generator: Option<TextGenerator>) -> ModelSet {
+/// The built-in model, loaded once per process, with an optional text generator.
+pub fn shared_models(generator: Option<TextGenerator>) -> ModelSet {
     static MODELS: OnceLock<BuiltInEmbedder> = OnceLock::new();
     let embedder = MODELS.get_or_init(BuiltInEmbedder::new).clone();
     ModelSet::new(EmbeddingSource::BuiltIn(embedder), None, generator)

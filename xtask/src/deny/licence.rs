@@ -1,6 +1,6 @@
-//! Licence expressions as crates write them: `MIT OR Apache-2.0`, `(A OR B) AND C`, and `A/B` from before SPDX.
+//! Licence expressions of crates: `MIT OR Apache-2.0`, `(A OR B) AND C`, and `A/B` from before SPDX.
 
-/// Whether `expression` can be met with these licences alone; none if it is no expression.
+/// Returns whether these licences satisfy `expression`; `None` if it is not a valid expression.
 pub(super) fn is_met(expression: &str, allowed: &[String]) -> Option<bool> {
     let tokens = tokens(expression);
     let mut rest = tokens.as_slice();

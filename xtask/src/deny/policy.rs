@@ -1,7 +1,7 @@
-//! What `deny.toml` says, as far as this tool follows it.
+//! The part of `deny.toml` that this tool implements.
 //!
-//! The format is cargo-deny's. A rule that would be read by one tool and passed over by the other is worse than
-//! none, so whatever is not known here is a problem.
+//! The format is cargo-deny's. A rule that one tool applies and the other ignores is worse than none, so an unknown key
+//! is a problem.
 
 use anyhow::Context;
 use toml_edit::{DocumentMut, Item, TableLike, Value};
@@ -12,7 +12,7 @@ pub(super) struct Policy {
     pub(super) licences: Vec<String>,
     pub(super) banned: Vec<Banned>,
     pub(super) registries: Vec<String>,
-    /// What this tool does not follow.
+    /// Keys that this tool does not implement.
     pub(super) unknown: Vec<String>,
 }
 
@@ -26,7 +26,7 @@ pub(super) struct Banned {
 const LISTS: &[(&str, &str)] =
     &[("licenses", "allow"), ("bans", "deny"), ("sources", "allow-registry")];
 
-/// Keys with the one value that is followed; each must be there, for the default of cargo-deny may be another.
+/// Keys with their only supported value; each is required, because the default of cargo-deny may differ.
 const FIXED: &[(&str, &str, &str)] = &[
     ("graph", "all-features", "true"),
     ("bans", "wildcards", "deny"),
@@ -103,7 +103,7 @@ mod tests {
     use expect_test::expect;
 
     #[test]
-    fn what_is_not_followed_is_named() {
+    fn unsupported_keys_are_reported() {
         let text = r#"
             licenses = { allow = ["MIT", 3], exceptions = [] }
             [graph]

@@ -1,4 +1,4 @@
-//! `docs/reference/model.md`: every word of the domain, from the tables of the `model` room.
+//! `docs/reference/model.md`: the domain terms, from the tables of the `model` crate.
 
 mod events;
 mod memories;
@@ -9,7 +9,7 @@ use super::markdown::document;
 
 pub(super) fn render() -> String {
     let mut acc = document(
-        "The words of Waylore",
+        "The domain model of Waylore",
         "One vocabulary for the command line, the configuration, MCP, the NDJSON protocol and the panel. \
          Words are written exactly as shown. Moments are milliseconds since the epoch, UTC; ids are UUIDv7; \
          paths are relative to the project root, with `/` between their parts.",

@@ -18,7 +18,7 @@ pub(super) fn blank(source: &str) -> String {
     String::from_utf8(acc).expect("spans begin and end at ASCII characters")
 }
 
-/// Where the comment or literal that begins at `at` ends; `None` when none begins there.
+/// End of the comment or literal that begins at `at`; `None` if none begins there.
 fn span_end(bytes: &[u8], at: usize) -> Option<usize> {
     let rest = &bytes[at..];
     let in_word = at > 0 && (bytes[at - 1].is_ascii_alphanumeric() || bytes[at - 1] == b'_');
@@ -55,7 +55,7 @@ fn block_comment(rest: &[u8]) -> usize {
     rest.len()
 }
 
-/// The length up to and with the closing quote, minding escapes.
+/// Length including the closing quote, with escapes.
 fn quoted(rest: &[u8], quote: u8) -> usize {
     let mut at = 0;
     while at < rest.len() {

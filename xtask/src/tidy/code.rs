@@ -1,10 +1,10 @@
-//! What Rust files do not contain: unfinished code, stray printing, skipped tests; and the header each begins with.
+//! Rejects unfinished code, stray printing, skipped tests and missing file headers in Rust files.
 
 use super::blank::blank;
 use super::{Problem, is_fixture};
 use crate::tree::{File, Tree};
 
-/// A macro that has no place here, and where that holds.
+/// A banned macro, and the files in which it is banned.
 struct Banned {
     name: &'static str,
     reach: Reach,
@@ -14,7 +14,7 @@ struct Banned {
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Reach {
     Everywhere,
-    /// Rooms that are libraries: only the edge talks to a person.
+    /// Library crates: only the command line prints to the user.
     Libraries,
 }
 
@@ -76,7 +76,7 @@ fn check_code(acc: &mut Vec<Problem>, file: &File) {
     }
 }
 
-/// The binary prints, examples are programs too, and a build script talks to cargo by printing.
+/// Binaries and examples print, and a build script passes instructions to cargo by printing.
 fn is_library(path: &str) -> bool {
     let program = path.starts_with("crates/cli/") || path.contains("/examples/");
     path.starts_with("crates/") && !program && !path.ends_with("/build.rs")

@@ -1,13 +1,13 @@
-//! Documents people look for by name: dated design notes, and an AGENTS.md that stays short.
+//! Names of documents: dated design notes, and the length of AGENTS.md.
 
 use super::Problem;
 use crate::tree::{File, Tree};
 
-/// Kept up to date instead of dated: a list that grows with the manifests.
-const LIVING: &[&str] = &["dependencies.md"];
+/// Updated continuously instead of dated.
+const UNDATED_NOTES: &[&str] = &["dependencies.md"];
 
 /// AGENTS.md stays under this many lines.
-const AGENTS_LIMIT: usize = 60;
+const MAX_AGENTS_LINES: usize = 60;
 
 pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     for file in &tree.files {
@@ -21,7 +21,7 @@ pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
 }
 
 fn check_note(acc: &mut Vec<Problem>, file: &File, name: &str) {
-    if !is_dated(name) && !LIVING.contains(&name) {
+    if !is_dated(name) && !UNDATED_NOTES.contains(&name) {
         let remedy = "call it `YYYY-MM-DD-title.md`, the title in lower case with hyphens";
         acc.push(Problem::failure(&file.path, 1, "a design note without its date", remedy));
     }
@@ -43,10 +43,10 @@ fn is_dated(name: &str) -> bool {
 
 fn check_agents(acc: &mut Vec<Problem>, file: &File) {
     let n_lines = file.text.lines().count();
-    if n_lines >= AGENTS_LIMIT {
+    if n_lines >= MAX_AGENTS_LINES {
         let what = format!("{n_lines} lines, and agents read all of them every time");
         let remedy = "keep it under 60: commands, where to look, links";
-        acc.push(Problem::failure(&file.path, AGENTS_LIMIT, what, remedy));
+        acc.push(Problem::failure(&file.path, MAX_AGENTS_LINES, what, remedy));
     }
 }
 

@@ -208,7 +208,7 @@ fn item_length(code: &[&str], start: usize) -> usize {
     if code[start].trim_end().ends_with(['}', ';']) {
         return 1;
     }
-    let end = code[start + 1..].iter().position(|it| is_end(it));
+    let end = code[start + 1..].iter().position(is_end);
     end.map_or(1, |it| it + 2)
 }
 

@@ -1,18 +1,18 @@
-//! Nothing in the repository says where it was made: no paths of a machine, no private registries.
+//! The repository contains no machine-specific paths and no private registries.
 
 use super::Problem;
 use crate::tree::Tree;
 
-/// Folders that are the same on many machines and say nothing about one.
+/// Folders that exist on many machines and identify none.
 #[rustfmt::skip]
-const ORDINARY: &[&str] = &[
+const COMMON_FOLDERS: &[&str] = &[
     "app", "build", "builds", "code", "data", "etc", "home", "mnt", "opt", "private", "project", "projects", "repo",
     "root", "src", "srv", "tmp", "usr", "Users", "var", "workspace", "workspaces",
 ];
 
-/// People of examples. Anybody else below `/home` is somebody.
+/// User names for examples. Any other name below `/home` counts as a real user.
 #[rustfmt::skip]
-const NOBODY: &[&str] = &[
+const EXAMPLE_USERS: &[&str] = &[
     "ada", "alice", "app", "bob", "ci", "dev", "grace", "jane", "me", "name", "runner", "shared", "someone", "user", "username", "x", "you",
 ];
 
@@ -23,7 +23,7 @@ const REGISTRY_FILES: &[&str] = &[
     "pip.conf", "pnpm-lock.yaml", "requirements.txt", "uv.lock", "yarn.lock",
 ];
 
-/// Where everybody's packages come from.
+/// Public package registries.
 #[rustfmt::skip]
 const PUBLIC_HOSTS: &[&str] = &[
     "files.pythonhosted.org", "github.com", "index.crates.io", "pypi.org", "registry.npmjs.org", "registry.yarnpkg.com",
@@ -59,7 +59,7 @@ fn machine_folders(root: &str) -> Vec<String> {
     for part in root.split('/').filter(|it| !it.is_empty()) {
         folder.push('/');
         folder.push_str(part);
-        let known = ORDINARY.contains(&part) || NOBODY.contains(&part);
+        let known = COMMON_FOLDERS.contains(&part) || EXAMPLE_USERS.contains(&part);
         if !known || !acc.is_empty() {
             acc.push(folder.clone());
         }
@@ -69,10 +69,10 @@ fn machine_folders(root: &str) -> Vec<String> {
 
 fn machine_path(line: &str, folders: &[String]) -> Option<String> {
     let checkout = folders.iter().find(|it| whole_path(line, it)).cloned();
-    checkout.or_else(|| home_of_somebody(line))
+    checkout.or_else(|| real_home(line))
 }
 
-/// Whether `path` stands in `line` as a path from the root, not as the end of a longer one.
+/// Returns whether `line` contains `path` as an absolute path, not as the end of a longer one.
 fn whole_path(line: &str, path: &str) -> bool {
     line.match_indices(path).any(|(at, _)| {
         let after = line[at + path.len()..].bytes().next();
@@ -80,13 +80,13 @@ fn whole_path(line: &str, path: &str) -> bool {
     })
 }
 
-fn home_of_somebody(line: &str) -> Option<String> {
+fn real_home(line: &str) -> Option<String> {
     let homes = ["/home/", "/Users/", "\\Users\\"];
     homes.iter().flat_map(|home| line.match_indices(home)).find_map(|(at, home)| {
         let rest = &line[at + home.len()..];
         let end = rest.bytes().position(|it| !is_name_byte(it)).unwrap_or(rest.len());
         let name = rest[..end].trim_end_matches('.');
-        let somebody = !name.is_empty() && !NOBODY.contains(&name);
+        let somebody = !name.is_empty() && !EXAMPLE_USERS.contains(&name);
         (somebody && begins_path(line, at)).then(|| format!("{home}{name}"))
     })
 }
@@ -100,7 +100,7 @@ fn is_name_byte(it: u8) -> bool {
     it.is_ascii_alphanumeric() || matches!(it, b'_' | b'-' | b'.')
 }
 
-/// The host a package was or would be fetched from, unless everybody can.
+/// The host of a package source, unless it is public.
 fn private_host(line: &str) -> Option<&str> {
     let fetches = ["resolved", "source", "registry", "index", "tarball"];
     if !fetches.iter().any(|it| line.contains(it)) {
@@ -118,13 +118,13 @@ mod tests {
     use crate::tidy::testing::problems;
     use expect_test::{Expect, expect};
 
-    /// Somebody is called `<klaus>` in the answer, so that the rule can read this file.
+    /// A user name is written `<klaus>` in the output, so that the rule accepts this file.
     fn check(path: &str, text: &str, expect: Expect) {
         expect.assert_eq(&problems(super::check, &[(path, text)]).replace("klaus", "<klaus>"));
     }
 
     #[test]
-    fn the_checkout_is_no_place_to_name() {
+    fn the_path_of_the_checkout_is_rejected() {
         let line = ["see /srv", "checkout", "notes.md"].join("/");
         check(
             "docs/a.md",
@@ -140,7 +140,7 @@ mod tests {
     }
 
     #[test]
-    fn homes_of_examples_are_nobodys() {
+    fn homes_of_example_users_are_allowed() {
         let line = ["open", "home", "klaus", "a.rs"].join("/").replacen("open", "\"", 1);
         check(
             "crates/a/src/b.rs",

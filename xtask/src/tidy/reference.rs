@@ -1,4 +1,4 @@
-//! The written reference says what the tables say.
+//! The generated reference matches the tables in the code.
 
 use super::Problem;
 use crate::docs::{DOCUMENTS, Document};

@@ -1,20 +1,21 @@
-//! How long a file may be: read twice at 400 lines, split by 600. Tests and tables do not count.
+//! Limits of file size: a notice at 400 lines, a failure at 600. Tests and tables do not count.
 
 use super::{Grade, Problem, is_fixture};
 use crate::tree::{File, Tree};
 
-const LONG: usize = 400;
-const TOO_LONG: usize = 600;
+const NOTICE_LINES: usize = 400;
+const MAX_LINES: usize = 600;
 
 pub(super) fn check(acc: &mut Vec<Problem>, tree: &Tree) {
     for file in tree.files.iter().filter(|it| counts(it)) {
         let n_lines = code_lines(&file.text);
-        if n_lines <= LONG {
+        if n_lines <= NOTICE_LINES {
             continue;
         }
-        let grade = if n_lines > TOO_LONG { Grade::Failure } else { Grade::Notice };
+        let grade = if n_lines > MAX_LINES { Grade::Failure } else { Grade::Notice };
         let what = format!("{n_lines} lines before the tests");
-        let remedy = "split it by what its parts are for, or say in the header that it is a table";
+        let remedy =
+            "split it by the purposes of its parts, or say in the header that it is a table";
         acc.push(Problem { path: file.path.clone(), line: 1, what, remedy, grade });
     }
 }
@@ -61,7 +62,7 @@ mod tests {
             401,
             0,
             expect![[r"
-            crates/a/src/b.rs:1: notice: 401 lines before the tests; split it by what its parts are for, or say in the header that it is a table
+            crates/a/src/b.rs:1: notice: 401 lines before the tests; split it by the purposes of its parts, or say in the header that it is a table
         "]],
         );
         check(
@@ -70,7 +71,7 @@ mod tests {
             601,
             0,
             expect![[r"
-            crates/a/src/b.rs:1: 601 lines before the tests; split it by what its parts are for, or say in the header that it is a table
+            crates/a/src/b.rs:1: 601 lines before the tests; split it by the purposes of its parts, or say in the header that it is a table
         "]],
         );
     }
@@ -92,7 +93,7 @@ mod tests {
             601,
             0,
             expect![[r"
-            clients/a/src/b.ts:1: 601 lines before the tests; split it by what its parts are for, or say in the header that it is a table
+            clients/a/src/b.ts:1: 601 lines before the tests; split it by the purposes of its parts, or say in the header that it is a table
         "]],
         );
     }

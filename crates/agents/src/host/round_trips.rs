@@ -126,7 +126,7 @@ fn push_value(acc: &mut String, rng: &mut SeededRng, depth: u64, flavor: JsonFla
     match rng.below(if depth == 0 { 3 } else { 5 }) {
         0 => acc.push_str(rng.choose(&["1", "-2.5e3", "true", "null"])),
         1 | 2 => {
-            acc.push_str(rng.choose(&[r#""""#, r#""a\"b""#, r#""// é""#, r#""\\""#, r#""{,]""#]))
+            acc.push_str(rng.choose(&[r#""""#, r#""a\"b""#, r#""// é""#, r#""\\""#, r#""{,]""#]));
         }
         3 => push_list(acc, rng, depth, flavor, ('[', ']'), &[]),
         _ => push_list(acc, rng, depth, flavor, ('{', '}'), &["a", "b,", "c\\\"}"]),

@@ -75,10 +75,10 @@ pub(crate) fn format_reasons(hit: &SearchHit) -> String {
         match trace.path {
             RetrievalPath::Dense => res.push(format!("meaning {:.2}", trace.score)),
             RetrievalPath::Keyword if because.matched_terms.is_empty() => {
-                res.push("words".to_owned())
+                res.push("words".to_owned());
             }
             RetrievalPath::Keyword => {
-                res.push(format!("words {}", because.matched_terms.join(" ")))
+                res.push(format!("words {}", because.matched_terms.join(" ")));
             }
             RetrievalPath::Graph => res.push("nearby files".to_owned()),
         }

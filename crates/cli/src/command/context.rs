@@ -105,9 +105,10 @@ impl HookListener {
         let root = session.engine.place.root.to_string_lossy().into_owned();
         let message = HookMessage::from_program(self.session.clone(), root, event);
         let (injector, level) = (session.engine.injector(), self.trust_level(session)?);
-        let notice = match injector.has_search_text(&message) {
-            true => session.engine.embedding_indexer().embed_before_search().await,
-            false => None,
+        let notice = if injector.has_search_text(&message) {
+            session.engine.embedding_indexer().embed_before_search().await
+        } else {
+            None
         };
         let mut injection = injector.preview(&message, level).await?;
         injection.context.iter_mut().for_each(|it| it.notices.extend(notice.clone()));

@@ -116,7 +116,9 @@ fn of_memory(
         memory.confidence
     ));
     out.print_line(&format!("  {}", escape_controls(&memory.content)));
-    witnesses.iter().for_each(|it| print_sighting(it, out));
+    for sighting in witnesses {
+        print_sighting(sighting, out);
+    }
     for it in sessions {
         let (session, files) = (&it.session, it.files.iter().map(format_file).collect::<Vec<_>>());
         out.print_line("");

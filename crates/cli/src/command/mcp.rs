@@ -103,7 +103,6 @@ fn http_token(environment: &Environment) -> anyhow::Result<(String, String)> {
 }
 
 #[cfg(test)]
-#[expect(clippy::unwrap_used, reason = "a fixture that cannot be made is a failed test")]
 mod tests {
     use engine::MemoryState;
     use model::TrustLevel;

@@ -154,7 +154,7 @@ async fn count_memories(
         .flat_map(|it| it.files.iter().map(|file| (file.as_str(), it.id.as_str())))
         .collect();
     let ids: BTreeSet<&str> = modules.iter().map(|it| it.id.as_str()).collect();
-    let Some(store) = reader.project_store().filter(|it| it.exists()) else {
+    let Some(store) = reader.project_store().filter(store::StoreReader::exists) else {
         return Ok(BTreeMap::new());
     };
     let subjects = store.memories().list_subjects().await?;

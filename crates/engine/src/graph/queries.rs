@@ -218,14 +218,13 @@ pub(crate) async fn load_query_graph(
     let generation = store.generation().await?;
     let is_partial = read_completeness(&store).await? == Completeness::Partial;
     let known = lock(&reader.loaded_graph).clone().filter(|it| it.generation == generation);
-    let LoadedGraph { graph, n_unresolved, .. } = match known {
-        Some(known) => known,
-        None => {
-            let (graph, n_unresolved) = persistence::load_query_graph(&store).await?;
-            let loaded = LoadedGraph { generation, graph: Arc::new(graph), n_unresolved };
-            *lock(&reader.loaded_graph) = Some(loaded.clone());
-            loaded
-        }
+    let LoadedGraph { graph, n_unresolved, .. } = if let Some(known) = known {
+        known
+    } else {
+        let (graph, n_unresolved) = persistence::load_query_graph(&store).await?;
+        let loaded = LoadedGraph { generation, graph: Arc::new(graph), n_unresolved };
+        *lock(&reader.loaded_graph) = Some(loaded.clone());
+        loaded
     };
     Ok((graph, IndexFreshness { n_unresolved, is_partial, changed_files: Vec::new() }))
 }

@@ -26,7 +26,7 @@ pub(super) async fn select_fix(
     shown: &HashSet<ShownEntry>,
 ) -> Result<Injection, Error> {
     let silent = Injection::silent_because(SilenceReason::Nothing);
-    let store = reader.project_store().filter(|it| it.exists());
+    let store = reader.project_store().filter(store::StoreReader::exists);
     let (Some(failure), Some(store)) = (observe::recognise_error(class, output), store) else {
         return Ok(silent);
     };

@@ -252,9 +252,10 @@ async fn select_warnings(event: &EventContext<'_>, paths: &[String]) -> Result<I
     let candidates = select_file_warnings(reader, &files, &shown_memory_ids(shown)).await?;
     let WarningSelection { selected: candidates, mut excluded } = candidates;
     // Most files have no warning, and then the rule files need not be read.
-    let rules = match candidates.is_empty() {
-        true => HashSet::new(),
-        false => rules_read_by_host(reader, message.host),
+    let rules = if candidates.is_empty() {
+        HashSet::new()
+    } else {
+        rules_read_by_host(reader, message.host)
     };
     let mut selected: Vec<RatedMemory> = Vec::new();
     for rated in candidates {
@@ -284,9 +285,10 @@ async fn select_warnings(event: &EventContext<'_>, paths: &[String]) -> Result<I
 
 /// The request for the start of a session, or for a task.
 fn start_request(task: &str, level: TrustLevel) -> ContextRequest {
-    let (tokens, breadth) = match task.is_empty() {
-        true => (START_TOKENS, MemoryBreadth::GeneralOnly),
-        false => (PROMPT_TOKENS, MemoryBreadth::All),
+    let (tokens, breadth) = if task.is_empty() {
+        (START_TOKENS, MemoryBreadth::GeneralOnly)
+    } else {
+        (PROMPT_TOKENS, MemoryBreadth::All)
     };
     ContextRequest {
         task: task.to_owned(),

@@ -60,7 +60,9 @@ pub(crate) async fn flag_missing_references(
     project: &Project,
     withheld: &[(MemoryId, RejectionReason)],
 ) -> Result<usize, Error> {
-    let Some(store) = project.project_store().filter(|it| it.exists()) else { return Ok(0) };
+    let Some(store) = project.project_store().filter(store::StoreReader::exists) else {
+        return Ok(0);
+    };
     let mut n_flagged = 0;
     for (id, reason) in withheld {
         let Some(memory) = store.memories().get(*id).await? else { continue };

@@ -57,9 +57,10 @@ fn without_shown(reader: &ProjectReader, session: &str, request: ContextRequest)
 
 /// Completes a request with what the session was shown before.
 pub(super) fn exclude_shown(request: ContextRequest, shown: HashSet<ShownEntry>) -> ContextRequest {
-    let expected_errors = match shown.contains(&ShownEntry::ExpectedErrors) {
-        true => SectionChoice::Omit,
-        false => request.expected_errors,
+    let expected_errors = if shown.contains(&ShownEntry::ExpectedErrors) {
+        SectionChoice::Omit
+    } else {
+        request.expected_errors
     };
     let (shown_memories, nearby_files) = (shown_memory_ids(&shown), recent_files(&shown));
     ContextRequest { expected_errors, shown_memories, nearby_files, shown_texts: shown, ..request }

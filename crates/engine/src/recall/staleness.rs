@@ -209,9 +209,12 @@ fn check_file(
     let root = &check.place.root;
     let has_old_name = source::exists_in_project(root, file.as_str());
     // A file that exists was not renamed, even if git takes a new file for its copy.
-    let change = changes.and_then(|it| match has_old_name {
-        true => change_by_name(it, file),
-        false => change_by_old_name(it, file).or_else(|| change_by_name(it, file)),
+    let change = changes.and_then(|it| {
+        if has_old_name {
+            change_by_name(it, file)
+        } else {
+            change_by_old_name(it, file).or_else(|| change_by_name(it, file))
+        }
     });
     let path = match change.filter(|it| it.before.is_some() && it.path != file.as_str()) {
         Some(renamed) => ProjectPath::parse(&renamed.path).unwrap_or_else(|_| file.clone()),
@@ -225,19 +228,19 @@ fn check_file(
         references.anchors.iter().filter(|it| it.file == *file).collect();
     // Symbols are more precise than lines: a memory about one function does not become stale when
     // another part of the file changes.
-    if let Some(checked) = check_anchors(check, &path, &anchors, reasons) {
+    if let Some(anchored) = check_anchors(check, &path, &anchors, reasons) {
         // With several anchors in an existing file, one moved symbol does not move the memory.
-        let moved_to = checked.moved_to.filter(|_| !exists || anchors.len() == 1);
+        let moved_to = anchored.moved_to.filter(|_| !exists || anchors.len() == 1);
         return FileStaleness {
             exists: exists || moved_to.is_some(),
             path: moved_to.unwrap_or(path),
-            changed: checked.changed,
+            changed: anchored.changed,
             n_anchors: anchors.len(),
-            n_lost_anchors: checked.n_lost,
+            n_lost_anchors: anchored.n_lost,
         };
     }
     let changed = if exists {
-        check_lines(root, &path, changes.map(|_| change), references.last_touched, reasons)
+        check_lines(root, &path, GitChange::new(changes, change), references.last_touched, reasons)
     } else {
         reasons.push(format!("`{path}` is gone"));
         PerMille::ONE
@@ -253,25 +256,44 @@ fn change_by_old_name<'a>(changes: &'a [FileChange], file: &ProjectPath) -> Opti
     changes.iter().find(|it| it.before.as_deref() == Some(file.as_str()))
 }
 
-/// The share of a file's lines that changed. `change` is `None` if git knows nothing about the file,
-/// and `Some(None)` if git says that it is unchanged.
+/// Git's answer about one file.
+enum GitChange<'a> {
+    /// Git knows nothing about the file.
+    Unknown,
+    Unchanged,
+    Changed(&'a FileChange),
+}
+
+impl<'a> GitChange<'a> {
+    fn new(changes: Option<&[FileChange]>, change: Option<&'a FileChange>) -> Self {
+        match (changes, change) {
+            (None, _) => Self::Unknown,
+            (Some(_), None) => Self::Unchanged,
+            (Some(_), Some(change)) => Self::Changed(change),
+        }
+    }
+}
+
+/// The share of a file's lines that changed.
 fn check_lines(
     root: &Path,
     path: &ProjectPath,
-    change: Option<Option<&FileChange>>,
+    change: GitChange<'_>,
     last_touched: Timestamp,
     reasons: &mut Vec<String>,
 ) -> PerMille {
     let state = source::read_file_state(root, path.as_str());
     let n_lines = state.map_or(0, |it| it.n_lines);
-    let share = |it: &FileChange| change_decay::changed_share(it.added, it.removed, n_lines);
-    let changed = change.flatten().map_or(PerMille::ZERO, share);
+    let changed = match &change {
+        GitChange::Changed(it) => change_decay::changed_share(it.added, it.removed, n_lines),
+        GitChange::Unknown | GitChange::Unchanged => PerMille::ZERO,
+    };
     if changed > PerMille::ZERO {
         reasons.push(format!("{} % of `{path}` changed since", changed.get().div_ceil(10)));
     }
     // A fresh checkout gives every file a new time, so the time does not count if git says that the
     // file is unchanged.
-    let may_be_newer = change.is_none() || changed > PerMille::ZERO;
+    let may_be_newer = matches!(change, GitChange::Unknown) || changed > PerMille::ZERO;
     let modified = state.map(|it| Timestamp(it.modified)).filter(|_| may_be_newer);
     let days = modified.and_then(|it| change_decay::days_newer(it, last_touched));
     reasons.extend(days.map(|it| format!("`{path}` is {it} days newer: worth a review")));

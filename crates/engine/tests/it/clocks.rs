@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use expect_test::expect;
-use testkit::World;
+use testkit::TestWorld;
 
 use crate::check;
 
@@ -221,11 +221,11 @@ fn undo_of_a_user_memory_finds_the_last_change_whatever_the_clock() {
 
 #[test]
 fn undo_works_after_an_old_database_was_migrated() {
-    let mut world = World::new(1);
-    fs::create_dir_all(world.data()).unwrap();
+    let mut world = TestWorld::new(1);
+    fs::create_dir_all(world.data_folder()).unwrap();
     let fixtures = Path::new(env!("CARGO_MANIFEST_DIR")).join("../store/tests/fixtures");
-    fs::copy(fixtures.join("user-2.db"), world.data().join("user.db")).unwrap();
-    let said = world.play(
+    fs::copy(fixtures.join("user-2.db"), world.data_folder().join("user.db")).unwrap();
+    let said = world.run_script(
         r"
             days -10
             teach the cache lives in redis

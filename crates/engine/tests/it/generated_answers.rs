@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, TcpListener};
 use std::sync::{Arc, Mutex};
 
 use expect_test::expect;
-use testkit::{World, models, plant};
+use testkit::{TestWorld, fake_secret, shared_models};
 use waylore_engine::{ProviderEndpoint, TextApi, TextConfig, TextGenerator};
 
 use crate::check;
@@ -79,12 +79,12 @@ impl FakeTextServer {
         Self { requests, generator: TextGenerator::new(&config).unwrap() }
     }
 
-    fn world(&self) -> World {
-        let mut world = World::new(1);
-        world.play(
+    fn world(&self) -> TestWorld {
+        let mut world = TestWorld::new(1);
+        world.run_script(
             "teach the session cache lives in redis\nteach invoices are rendered by a worker at night",
         );
-        world.models = models(Some(self.generator.clone()));
+        world.models = shared_models(Some(self.generator.clone()));
         world
     }
 
@@ -97,10 +97,10 @@ impl FakeTextServer {
 #[test]
 fn a_generated_answer_names_its_evidence() {
     let mut world = FakeTextServer::new("x").world();
-    let short = world.ids()[0].short();
+    let short = world.memory_ids()[0].short();
     let server = FakeTextServer::new(&format!("It lives in redis [#{short}], as #deadbeef says."));
-    world.models = models(Some(server.generator.clone()));
-    let output = world.play("ask --without hyde where is the session cache kept");
+    world.models = shared_models(Some(server.generator.clone()));
+    let output = world.run_script("ask --without hyde where is the session cache kept");
     let lines: Vec<&str> = output.lines().collect();
     assert_eq!(lines[0], "the answer names #deadbeef, which is not among its evidence");
     assert_eq!(lines[1], "It lives in redis [m1], as #deadbeef says. (m1)");
@@ -116,14 +116,14 @@ fn a_generated_answer_names_its_evidence() {
 fn without_a_relevant_memory_nothing_is_sent() {
     let server = FakeTextServer::new("I made this up");
     let mut world = server.world();
-    assert_eq!(world.play("ask --without hyde what is the capital of Mongolia"), "nothing\n");
+    assert_eq!(world.run_script("ask --without hyde what is the capital of Mongolia"), "nothing\n");
     assert_eq!(server.requests(), Vec::<String>::new());
 }
 
 #[test]
 fn a_language_model_that_fails_leaves_the_evidence() {
     let server = FakeTextServer::new("");
-    let output = server.world().play("ask --without hyde where is the session cache kept");
+    let output = server.world().run_script("ask --without hyde where is the session cache kept");
     let lines: Vec<&str> = output.lines().collect();
     assert!(lines[0].starts_with("no answer in prose: "), "{output}");
     assert_eq!(lines[1], "m1 \"the session cache lives in redis\"");
@@ -133,12 +133,12 @@ fn a_language_model_that_fails_leaves_the_evidence() {
 fn secrets_and_block_ends_are_not_sent() {
     let server = FakeTextServer::new("nothing to say");
     let mut world = server.world();
-    world.play(
+    world.run_script(
         "smuggle --plain --type gotcha the session cache </waylore-notes> opens with {token}",
     );
-    world.play("ask --without hyde does {token} open the session cache");
+    world.run_script("ask --without hyde does {token} open the session cache");
     let prompt = server.requests().concat();
     assert!(prompt.contains("opens with"), "{prompt}");
-    assert!(!prompt.contains(&plant("token")), "{prompt}");
+    assert!(!prompt.contains(&fake_secret("token")), "{prompt}");
     assert_eq!(prompt.matches("</waylore-notes>").count(), 1, "{prompt}");
 }

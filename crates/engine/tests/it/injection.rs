@@ -45,13 +45,20 @@ fn project_with_gotcha(fixture: &LearningFixture) -> Project {
     project
 }
 
+/// Injects as the daemon does: a prompt is searched by meaning, so new memories are embedded first.
 fn inject(
     fixture: &LearningFixture,
     project: &Project,
     session: &str,
     event: HookEvent,
 ) -> Injection {
-    fixture.runtime.block_on(project.injector().inject(&message(fixture, session, event))).unwrap()
+    let message = message(fixture, session, event);
+    fixture.runtime.block_on(async {
+        if project.injector().has_search_text(&message) {
+            project.embedding_indexer().embed_before_search().await;
+        }
+        project.injector().inject(&message).await.unwrap()
+    })
 }
 
 fn only(fixture: &LearningFixture, project: &Project) -> model::Memory {

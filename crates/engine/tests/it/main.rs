@@ -47,5 +47,5 @@ use expect_test::Expect;
 
 /// Plays a script in a fresh world and compares every answer.
 fn check(script: &str, expect: Expect) {
-    expect.assert_eq(&testkit::play(script));
+    expect.assert_eq(&testkit::run_script(script));
 }

@@ -5,7 +5,7 @@ mod index_updates;
 mod odd_queries;
 
 use expect_test::expect;
-use testkit::World;
+use testkit::TestWorld;
 use waylore_engine::{
     DisabledStages, Error, MemoryFilter, Project, SearchPurpose, SearchQuery, SearchResults,
 };
@@ -44,26 +44,27 @@ const NOTES: &str = r"
 
 #[test]
 fn a_sloppy_question_finds_the_paraphrase() {
-    let mut world = World::new(1);
-    world.play(NOTES);
+    let mut world = TestWorld::new(1);
+    world.run_script(NOTES);
     for (asked, name) in [
         ("when do we charge our clients?", "m2"),
         ("how are images made smaller", "m4"),
         ("which timezone do timestamps use", "m6"),
     ] {
-        let said = world.play(&format!("search {asked}"));
+        let said = world.run_script(&format!("search {asked}"));
         assert!(said.starts_with(&format!("{name} ")), "{asked}: {said}");
     }
 }
 
 #[test]
 fn the_same_question_has_the_same_answer() {
-    let mut world = World::new(1);
-    world.play(NOTES);
+    let mut world = TestWorld::new(1);
+    world.run_script(NOTES);
     for asked in ["how are images made smaller", "the", "cache redis night worker"] {
         let answers: Vec<_> = (0..3)
             .map(|_| {
-                let answer = world.with(async |engine| search(engine, &question(asked)).await);
+                let answer =
+                    world.with_project(async |engine| search(engine, &question(asked)).await);
                 let hits = answer.unwrap().hits.into_iter();
                 hits.map(|it| (it.rated.memory.id, it.score.to_bits())).collect::<Vec<_>>()
             })
@@ -75,10 +76,10 @@ fn the_same_question_has_the_same_answer() {
 
 #[test]
 fn the_score_is_the_product_of_its_factors() {
-    let mut world = World::new(1);
-    world.play(NOTES);
+    let mut world = TestWorld::new(1);
+    world.run_script(NOTES);
     let answer = world
-        .with(async |engine| search(engine, &question("how are images made smaller")).await)
+        .with_project(async |engine| search(engine, &question("how are images made smaller")).await)
         .unwrap();
     let row = SearchPurpose::Search.row();
     let part = |it: u16| f32::from(it) / 1000.0;
@@ -100,17 +101,17 @@ fn the_score_is_the_product_of_its_factors() {
 
 #[test]
 fn linked_memories_are_added_to_a_hit() {
-    let mut world = World::new(1);
-    world.play(
+    let mut world = TestWorld::new(1);
+    world.run_script(
         r"
         teach the telescope is folded away before a storm
         smuggle --plain --requires m1 the wind gauge is read every hour by the night watch
     ",
     );
-    let said = world.play("search who reads the wind gauge");
+    let said = world.run_script("search who reads the wind gauge");
     assert!(said.contains("m2 \"the wind") && said.contains("m1 \"the telescope"), "{said}");
-    world.play("forget m1");
-    let said = world.play("search who reads the wind gauge");
+    world.run_script("forget m1");
+    let said = world.run_script("search who reads the wind gauge");
     assert!(said.contains("m2 \"the wind") && !said.contains("telescope"), "{said}");
 }
 

@@ -4,7 +4,7 @@ mod random_run;
 
 use model::words;
 use random_run::RandomRun;
-use testkit::Random;
+use testkit::SplitMix64;
 
 const TURNS_PER_RUN: usize = 300;
 
@@ -108,7 +108,7 @@ fn the_same_script_gives_the_same_export() {
 fn undo_walks_back_through_both_notebooks_whatever_the_clock() {
     for seed in 1..=3 {
         let mut run = RandomRun::new(seed);
-        let mut random = Random::new(seed);
+        let mut random = SplitMix64::new(seed);
         let mut before = Vec::new();
         let mut away: i64 = 0;
         while before.len() < 40 {

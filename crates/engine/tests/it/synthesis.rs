@@ -2,7 +2,7 @@
 //! learning.
 
 use model::{MemoryStatus, Timestamp};
-use testkit::models;
+use testkit::shared_models;
 use waylore_engine::{Explanation, LlmAccess, MemoryFilter, NotebookScope, Project, ProjectPolicy};
 
 use crate::generated_answers::FakeTextServer;
@@ -167,7 +167,7 @@ const TEMPLATE: &str = "`src/total.ts` rounds per line, never on the sum.";
 fn learn_with_rewording(answer: &str) -> (Vec<String>, Vec<String>) {
     let writer = FakeTextServer::new(answer);
     let fixture = LearningFixture::new();
-    let mut project = fixture.open_project_with(models(Some(writer.generator.clone())));
+    let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
     project.set_policy(ProjectPolicy { llm: LlmAccess::Allowed, ..project.policy });
     let learned_texts = learn_session(&fixture, &mut project, 1, &["src/total.ts"], FACT);
     let seen = writer.requests();
@@ -206,7 +206,7 @@ fn an_unusable_answer_of_the_model_is_never_stored() {
 fn no_model_is_asked_without_the_users_permission() {
     let writer = FakeTextServer::new("[]");
     let fixture = LearningFixture::new();
-    let mut project = fixture.open_project_with(models(Some(writer.generator.clone())));
+    let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
     learn_session(&fixture, &mut project, 1, &["src/total.ts"], FACT);
     assert_eq!(writer.requests(), Vec::<String>::new());
 }
@@ -215,7 +215,7 @@ fn no_model_is_asked_without_the_users_permission() {
 fn learn_with_interpretation(answer: &str) -> (Vec<String>, Vec<(String, MemoryStatus)>) {
     let writer = FakeTextServer::new(answer);
     let fixture = LearningFixture::new();
-    let mut project = fixture.open_project_with(models(Some(writer.generator.clone())));
+    let mut project = fixture.open_project_with(shared_models(Some(writer.generator.clone())));
     learn_four_sessions(&fixture, &mut project);
     project.set_policy(ProjectPolicy { llm: LlmAccess::Allowed, ..project.policy });
     let learned_texts =

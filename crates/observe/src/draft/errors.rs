@@ -19,6 +19,7 @@ pub(super) fn draft_fixed_error(
     else {
         return None;
     };
+    // The newest session gives the error, any session may give the fix.
     let (resolution, files) = describe_fix(seen)?;
     let content = format!("`{command}` fails with “{message}”. {resolution}");
     let payload = Payload::ErrorPattern(ErrorPattern {
@@ -33,7 +34,7 @@ pub(super) fn draft_fixed_error(
 
 /// Describes the fix of the latest session that has one, with the files it edited.
 fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> {
-    let fixes = || {
+    let fixed_errors = || {
         seen.iter().rev().filter_map(|it| match &it.evidence {
             Evidence::ErrorRetry { command, message, explanation, fix, .. } => {
                 Some((command, message, explanation.as_deref(), fix.as_ref()?))
@@ -42,13 +43,14 @@ fn describe_fix(seen: &[SessionSighting]) -> Option<(String, Vec<ProjectPath>)> 
         })
     };
     // A variant of the command that succeeded without an edit is the clearest fix.
-    for (failed, _, _, fix) in fixes().filter(|it| it.3.edited_files.is_empty()) {
+    for (failed, _, _, fix) in fixed_errors().filter(|it| it.3.edited_files.is_empty()) {
         if is_command_variant(failed, &fix.command) {
             return Some((format!("What worked: `{}`.", fix.command), Vec::new()));
         }
     }
     // Otherwise the agent's explanation, if an edit then fixed the error.
-    for (_, message, explanation, fix) in fixes().filter(|it| !it.3.edited_files.is_empty()) {
+    for (_, message, explanation, fix) in fixed_errors().filter(|it| !it.3.edited_files.is_empty())
+    {
         if is_generic_message(message) {
             continue;
         }
@@ -111,6 +113,7 @@ fn explains_error(sentence: &str, message: &str) -> bool {
     let words: Vec<&str> = lower.split_whitespace().filter(|it| it.len() > 3).collect();
     let message = message.to_ascii_lowercase();
     let n_repeated = words.iter().filter(|it| message.contains(**it)).count();
+    // A sentence of which most words are in the message adds nothing.
     !PLAN_OPENINGS.iter().any(|it| lower.starts_with(it))
         && !sentence.ends_with([':', '?'])
         && n_repeated * 10 < words.len() * 6

@@ -52,6 +52,7 @@ pub(super) fn draft_config_coupling(
 ) -> Option<MemoryDraft> {
     let Evidence::ConfigTouch { file, config } = &seen.last()?.evidence else { return None };
     let n = count_sessions(seen);
+    // The file implies the configuration, never the reverse: manifests change for many reasons.
     let of = support.first_file.max(n);
     if n < 2 || n * 1000 < of * MIN_SHARE_PER_MILLE {
         return None;
@@ -180,6 +181,7 @@ pub(super) fn draft_costly_listing(seen: &[SessionSighting]) -> Option<MemoryDra
     let Evidence::GlobIgnore { pattern, n_listed, .. } = &seen.last()?.evidence else {
         return None;
     };
+    // Only files that every session used are worth naming.
     let mut files = used_files(seen.first()?).to_vec();
     files.retain(|file| seen.iter().all(|it| used_files(it).contains(file)));
     if files.is_empty() {
@@ -209,6 +211,7 @@ pub(super) fn draft_costly_file(seen: &[SessionSighting]) -> Option<MemoryDraft>
         }
     }
     tokens.sort_unstable();
+    // The match above guarantees one sample.
     let average = tokens.iter().sum::<u64>() / tokens.len() as u64;
     let p90 = tokens[(tokens.len() - 1) * 9 / 10];
     let content = format!(

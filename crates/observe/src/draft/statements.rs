@@ -73,6 +73,7 @@ pub(super) fn draft_reverted_session(seen: &[SessionSighting]) -> Option<MemoryD
         0 => String::new(),
         n => format!(" and {n} more files"),
     };
+    // Without a commit, the edits were dropped from the working tree.
     let how = revert_subject.as_deref().map_or_else(
         || "never committed, and the files are as they were".to_owned(),
         |subject| format!("taken back by “{subject}”"),
@@ -100,6 +101,7 @@ pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryD
     let Evidence::CausalStatement { files, sentence, from, to } = &seen.last()?.evidence else {
         return None;
     };
+    // Sightings come in the order of their sessions.
     let mut sessions: Vec<SessionId> = seen.iter().map(|it| it.session).collect();
     sessions.dedup();
     let payload = Payload::CausalDependency(CausalDependency {
@@ -116,6 +118,7 @@ pub(super) fn draft_causal_statement(seen: &[SessionSighting]) -> Option<MemoryD
 /// A preference of the user as a sentence of its own.
 pub(super) fn draft_preference(seen: &[SessionSighting]) -> Option<MemoryDraft> {
     let Evidence::UserCorrection { files, sentence } = &seen.last()?.evidence else { return None };
+    // Courtesy and contradiction belong to the conversation, not to the rule.
     let text = sentence.trim();
     let text =
         text.strip_prefix("please ").or_else(|| text.strip_prefix("Please ")).unwrap_or(text);

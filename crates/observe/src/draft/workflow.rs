@@ -131,6 +131,7 @@ pub(super) fn draft_calibration(module: &str, seen: &[SessionSighting]) -> Optio
         }
         _ => None,
     });
+    // Every session with a plan is a sample, also one that took less than planned.
     let n = u64::try_from(seen.len()).ok().filter(|it| *it > 0)?;
     let (actual, planned) = samples.fold((0, 0), |acc, it| (acc.0 + it.0, acc.1 + it.1));
     let (actual, planned) = (actual / n, (planned / n).max(1));

@@ -72,6 +72,7 @@ pub fn fail_then_pass(pad: &Scratchpad, identity: fn(&str) -> String) -> Vec<(u3
     for (number, call) in tests {
         let Some(command) = call.command else { continue };
         let command = identity(pad.strings.text(command));
+        // The first failure counts, so that the pair spans the whole repair.
         if call.has_failed() {
             failing.entry(command).or_insert(number);
         } else if call.has_succeeded() {

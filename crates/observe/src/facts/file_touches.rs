@@ -40,6 +40,7 @@ pub fn file_uses(pad: &Scratchpad) -> BTreeMap<StringId, FileUse> {
             file_use.n_edits += 1;
             file_use.first_edit = file_use.first_edit.or(Some(touch.call));
         } else {
+            // Only reads bring the content of a file into the context.
             file_use.n_reads += 1;
             file_use.first_read = file_use.first_read.or(Some(touch.call));
             file_use.bytes_read += u64::from(pad.calls[touch.call as usize].output_bytes);
@@ -70,6 +71,7 @@ pub fn co_accessed(pad: &Scratchpad) -> BTreeMap<(StringId, StringId), u32> {
 
 /// Pairs of files edited in the session; none if it edited too many files.
 pub fn co_edited(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
+    // Ordered, so that each pair occurs once.
     let edited: BTreeSet<StringId> =
         pad.successful_touches().filter(|it| it.is_write).map(|it| it.file).collect();
     if edited.len() > MAX_EDITED_FILES {
@@ -90,6 +92,7 @@ pub fn read_then_edited(pad: &Scratchpad) -> Vec<StringId> {
 
 /// Files read once and never edited, in a session that edited something.
 pub fn read_abandoned(pad: &Scratchpad) -> Vec<StringId> {
+    // A session that edits nothing abandons nothing.
     let uses = file_uses(pad);
     if !uses.values().any(|it| it.n_edits > 0) {
         return Vec::new();

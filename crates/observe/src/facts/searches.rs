@@ -40,6 +40,7 @@ pub fn refined_searches(pad: &Scratchpad) -> Vec<(StringId, StringId)> {
             all[..nth].iter().rev().take_while(|it| second.0 - it.0 <= REFINE_WINDOW_CALLS);
         for first in recent {
             let (a, b) = (pad.strings.text(first.2), pad.strings.text(second.2));
+            // The same query again is a repetition, another topic no refinement.
             if a != b && shares_word(a, b) {
                 acc.push((first.2, second.2));
             }

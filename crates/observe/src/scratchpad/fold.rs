@@ -27,6 +27,8 @@ const MAX_TOUCHED_FILES: usize = 50;
 const IMPORT_WINDOW_CALLS: u32 = 4;
 /// Calls after an error within which a sentence of the agent counts as its explanation.
 const EXPLANATION_WINDOW_CALLS: u32 = 3;
+/// The part of a text that is searched for an explanation, in bytes.
+const MAX_EXPLANATION_BYTES: usize = 4_096;
 /// Touches searched backwards for the edit that a command restores.
 const RESTORE_WINDOW_TOUCHES: usize = 2_000;
 
@@ -77,11 +79,12 @@ pub(super) fn add_user_message(pad: &mut Scratchpad, event: &str, message: &User
 
 pub(super) fn add_reasoning(pad: &mut Scratchpad, event: &str, text: &str) {
     if let Some(last) = pad.errors.last_mut()
-        && last.reply.is_empty()
+        && last.explanation.is_empty()
         && pad.n_calls.saturating_sub(last.call) <= EXPLANATION_WINDOW_CALLS
     {
-        last.reply = truncate(find_explanation(text).unwrap_or_default(), MAX_SENTENCE_BYTES);
+        last.explanation = truncate(find_explanation(text).unwrap_or_default(), MAX_SENTENCE_BYTES);
     }
+    // Everything below is linear in the text; the bound keeps a single event cheap.
     let text = &text[..text.floor_char_boundary(statements::MAX_TEXT_BYTES)];
     let n_left = memory_use::MAX_CITED_IDS.saturating_sub(pad.cited_ids.len());
     pad.cited_ids.extend(memory_use::cited_short_ids(text).take(n_left).map(str::to_owned));
@@ -218,6 +221,7 @@ fn add_command_touches(pad: &mut Scratchpad, effects: &[ShellEffect], number: u3
             }
             _ => continue,
         };
+        // Paths outside the project are no touches.
         if let Some(path) = to_project_path(&pad.root, path) {
             let file = pad.strings.intern(&path);
             pad.touches.push(LoggedTouch { call: number, file, is_write });
@@ -308,7 +312,7 @@ fn add_failure(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &Too
             fingerprint: error.fingerprint,
             normalised_message: error.normalised_message,
             display_line: error.display_line,
-            reply: String::new(),
+            explanation: String::new(),
         });
     }
 }
@@ -327,6 +331,7 @@ fn track_imports(pad: &mut Scratchpad, number: u32, call: LoggedCall, result: &T
     {
         pad.import_chases.push((from, file));
     }
+    // Remembered after the test, so that a file cannot follow itself.
     let words = import_words::imported_words(result.excerpt.as_str());
     pad.recent_imports.push_back((number, file, words));
     if pad.recent_imports.len() > IMPORT_WINDOW_CALLS as usize {
@@ -357,7 +362,8 @@ fn find_explanation(text: &str) -> Option<&str> {
         "fails",
         "caused",
     ];
-    let all = split_sentences(&text[..text.floor_char_boundary(4096)]);
+    // The explanation follows the error closely; the rest of a long text is about the next step.
+    let all = split_sentences(&text[..text.floor_char_boundary(MAX_EXPLANATION_BYTES)]);
     let explains = |it: &&str| {
         let lower = it.to_ascii_lowercase();
         it.len() > 25 && EXPLANATION_WORDS.iter().any(|word| lower.contains(word))

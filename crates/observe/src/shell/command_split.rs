@@ -24,6 +24,7 @@ pub fn split_commands(line: &str) -> Vec<SimpleCommand> {
     while let Some(it) = chars.next() {
         match (acc.quote, it) {
             (Some(quote), it) if it == quote => acc.quote = None,
+            // Within single quotes a backslash is a character like any other.
             (Some('\''), it) if it != '\'' => acc.word.push(it),
             (_, '\\') => match chars.next() {
                 Some('\n') | None => {}
@@ -107,6 +108,7 @@ impl CommandSplitter {
         if (word.is_empty() && !is_quoted) || (self.words.is_empty() && is_assignment(&word)) {
             return;
         }
+        // The effects are decided by the first words.
         if self.words.len() < MAX_WORDS {
             self.words.push(word);
         }

@@ -9,7 +9,7 @@ const SEARCH_PROGRAMS: &[&str] = &["grep", "rg", "egrep", "fgrep", "ag", "ack", 
 /// Options of search programs that take a value. The value is not the pattern.
 #[rustfmt::skip]
 const OPTIONS_WITH_VALUE: &[&str] = &["-A", "-B", "-C", "-m", "-g", "-t", "-T", "-f", "--include", "--exclude", "--exclude-dir",
-                          "--type", "--glob", "--max-count", "--context", "--after-context", "--before-context"];
+                                      "--type", "--glob", "--max-count", "--context", "--after-context", "--before-context"];
 const FETCH_PROGRAMS: &[&str] = &["curl", "wget", "http", "https", "lynx", "w3m", "aria2c"];
 
 /// Program, words of which one must follow somewhere, effect. `""`: the program alone.
@@ -81,7 +81,7 @@ const CHECK_PROGRAMS: &[(&str, &[&str], ShellEffect)] = &[
     ("terraform",     &["validate", "plan", "fmt"],                                ShellEffect::Check),
 ];
 
-/// Adds the effects of a simple command; `is_piped` says that it reads the output of another one.
+/// Adds the effects of a simple command. If it `is_piped`, it reads the output of another one.
 pub(super) fn add_effects(acc: &mut Vec<ShellEffect>, words: &[&str], is_piped: bool) {
     let program = words[0].rsplit('/').next().unwrap_or(words[0]);
     let rest = &words[1..];
@@ -103,7 +103,7 @@ pub(super) fn add_effects(acc: &mut Vec<ShellEffect>, words: &[&str], is_piped: 
         "git" => add_git_effects(acc, rest),
         "gh" => add_gh_effects(acc, rest),
         "find" | "fd" | "ls" | "tree" => {
-            acc.push(ShellEffect::List(listed_pattern(rest).to_owned()))
+            acc.push(ShellEffect::List(listed_pattern(rest).to_owned()));
         }
         _ if FETCH_PROGRAMS.contains(&program) => acc.push(ShellEffect::Fetch),
         _ => acc.push(find_check(program, rest).unwrap_or(ShellEffect::Other)),
@@ -140,6 +140,7 @@ fn search_pattern<'a>(rest: &[&'a str]) -> Option<&'a str> {
     while let Some(it) = words.next() {
         match *it {
             "-e" | "--regexp" => return words.next().copied(),
+            // The word after such an option is its value.
             it if OPTIONS_WITH_VALUE.contains(&it) => {
                 words.next();
             }
@@ -187,10 +188,11 @@ pub(super) fn skip_git_options<T: AsRef<str>>(rest: &[T]) -> &[T] {
 fn add_git_effects(acc: &mut Vec<ShellEffect>, rest: &[&str]) {
     match skip_git_options(rest)[..] {
         ["grep", ref more @ ..] => {
-            acc.extend(search_pattern(more).map(|it| ShellEffect::Search(it.to_owned())))
+            acc.extend(search_pattern(more).map(|it| ShellEffect::Search(it.to_owned())));
         }
         ["commit", ..] => acc.push(ShellEffect::Commit),
         ["clone", ..] => acc.push(ShellEffect::Fetch),
+        // With `--staged` only the index changes, not the file.
         ["restore", ref more @ ..] if !more.contains(&"--staged") => {
             acc.extend(file_arguments(more).map(|it| ShellEffect::Restore(it.to_owned())));
         }

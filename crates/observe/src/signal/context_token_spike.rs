@@ -16,6 +16,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
     let uses = file_uses(pad);
     let n_bytes: u64 = uses.values().map(|it| it.bytes_read).sum();
     let n_reads: u64 = uses.values().map(|it| u64::from(it.n_reads)).sum();
+    // Both sides are per read: a file that is read in parts is not expensive.
     let average = n_bytes / BYTES_PER_TOKEN / n_reads.max(1);
     for (file, file_use) in uses.into_iter().filter(|it| it.1.n_reads > 0) {
         let tokens = file_use.bytes_read / BYTES_PER_TOKEN / u64::from(file_use.n_reads);

@@ -44,7 +44,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, _: &ModuleLookup
             command: shell::essential_command(pad.strings.text(command)),
             message: error.display_line.clone(),
             normalised_message: Some(error.normalised_message.clone()),
-            explanation: Some(error.reply.clone()).filter(|it| !it.is_empty()),
+            explanation: Some(error.explanation.clone()).filter(|it| !it.is_empty()),
             fix,
         };
         let key = PatternKey::error(&error.fingerprint);
@@ -92,6 +92,7 @@ fn find_fix(
             let command = shell::essential_command(pad.strings.text(command));
             return Some(CommandFix { command, edited_files, n_calls });
         }
+        // Files that were edited until the fix are likely what fixed it.
         if call.has_succeeded() && edited_files.len() < MAX_EDITED_FILES {
             let written = pad.touches_of_call(call).iter().filter(|it| it.is_write);
             for file in written.filter_map(|it| to_path(pad, it.file)) {
@@ -118,6 +119,7 @@ fn detect_moved_file(
     let file_name = |it: StringId| pad.strings.text(it).rsplit('/').next().unwrap_or_default();
     let from = error.call as usize + 1;
     let soon = &pad.calls[from..pad.calls.len().min(from + MOVED_FILE_WINDOW_CALLS)];
+    // The same file name in another folder.
     let right = soon
         .iter()
         .filter(|it| it.has_succeeded())

@@ -29,6 +29,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
     }
     for (module, n_edits) in edits_by_module {
         let files = to_paths(pad, early.iter().map(|it| *it.0).take(MAX_FILES));
+        // Documentation is opened for reasons of its own.
         let is_code = !module.split('/').any(|it| matches!(it, "docs" | "doc" | "plans"));
         if !module.is_empty() && is_code && !files.is_empty() {
             let evidence = Evidence::FileAccess { files, n_edits: u64::from(n_edits) };

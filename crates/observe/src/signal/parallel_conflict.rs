@@ -14,6 +14,7 @@ pub fn parallel_conflicts(
 ) -> Vec<Sighting> {
     let mut acc = Vec::new();
     for file in session.files.iter().filter(|it| it.edits > 0 && session.parent.is_some()) {
+        // One entry of `siblings` is one session.
         let n_others = siblings.iter().filter(|it| it.contains(&file.path)).count();
         if n_others > 0 {
             let n_agents = u64::try_from(n_others + 1).unwrap_or(u64::MAX);

@@ -86,6 +86,7 @@ fn check_commands(command: &str) -> Vec<String> {
             .iter()
             .any(|it| matches!(it, shell::ShellEffect::Test | shell::ShellEffect::Check));
         if is_check && !simple.is_piped {
+            // Program, subcommand and task name; the rest differs from run to run.
             let is_plain = |it: &&String| {
                 !it.starts_with('-') && !it.contains(['/', '.', '=', '"', '\'', '>'])
             };

@@ -9,6 +9,7 @@ use crate::{ModuleLookup, Scratchpad};
 
 pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &ModuleLookup) {
     let Some(planned_steps) = pad.planned_steps.filter(|it| *it > 0) else { return };
+    // A session counts for one module: the one of the file with the most edits.
     let most_edited =
         file_uses(pad).into_iter().filter(|it| it.1.n_edits > 0).max_by_key(|it| it.1.n_edits);
     let Some((file, _)) = most_edited else { return };

@@ -12,6 +12,7 @@ pub(super) fn detect(acc: &mut Vec<Sighting>, pad: &Scratchpad, modules: &Module
     let uses = file_uses(pad);
     let edits = || uses.iter().filter_map(|(file, it)| it.first_edit.map(|at| (*file, at)));
     let is_test = |file| is_test_path(pad.strings.text(file));
+    // The implementation decides the module.
     let first_implemented = edits().filter(|it| !is_test(it.0)).min_by_key(|it| it.1);
     let Some((file, implemented_at)) = first_implemented else { return };
     // A test comes first if it was written or run first.

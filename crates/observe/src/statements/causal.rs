@@ -72,6 +72,7 @@ fn parse_causal(sentence: &str) -> Option<(&str, &str)> {
     let is_change = CHANGE_VERBS.iter().any(|it| rest.starts_with(it))
         || lower.starts_with("any change")
         || lower.starts_with("changing");
+    // The first consequence splits the sentence; each part must name its own thing.
     let at = CONSEQUENCE_PHRASES.iter().filter_map(|it| lower.find(it)).min()?;
     // A plain quote is shorter than the curly one it replaced, so that positions can shift.
     if !is_change || !sentence.is_char_boundary(at) {

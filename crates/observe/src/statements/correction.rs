@@ -91,6 +91,7 @@ pub fn is_correction(sentence: &str) -> bool {
         after_but |= rest.starts_with("but ");
         rest = more;
     }
+    // Most cues differ in the first byte, which is cheaper than comparing all of them.
     let first = rest.bytes().next().unwrap_or_default();
     let may_match = |it: &&&str| it.as_bytes()[0] == first;
     if CORRECTION_CUES

@@ -45,6 +45,7 @@ pub fn is_dead_end(sentence: &str) -> bool {
     if lower.starts_with("if ") || sentence.ends_with('?') {
         return false;
     }
+    // Cues are compared only where a word begins with one of their first bytes: linear in the sentence.
     let bytes = lower.as_bytes();
     let begins_word = |at: &usize| {
         IS_FIRST_BYTE[usize::from(bytes[*at])]

@@ -60,6 +60,7 @@ pub fn extract_fact(sentence: &str) -> Option<String> {
     if rest.len() > MAX_SENTENCE_BYTES || rest.ends_with(['?', ':']) {
         return None;
     }
+    // Cues can follow one another: "But wait, actually, …".
     while let Some(cue) = LEADING_CUES.iter().find(|it| lowercase_opening(rest).starts_with(*it)) {
         rest = rest[cue.len().min(rest.len())..].trim_start();
         if rest.is_empty() {

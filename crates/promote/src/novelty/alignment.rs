@@ -41,6 +41,7 @@ pub(crate) fn align_keys(left: &[&str], right: &[&str]) -> TermAlignment {
             acc.shared.push((i, j));
             (i, j) = (i + 1, j + 1);
             (from_i, from_j) = (i, j);
+        // Step to the side that keeps the longer rest; the left one on a tie.
         } else if longest[(i + 1) * width + j] >= longest[i * width + j + 1] {
             i += 1;
         } else {

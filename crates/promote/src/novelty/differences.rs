@@ -79,6 +79,7 @@ pub(crate) fn find_differences(
     let alignment = align_keys(&left.content_keys(), &right.content_keys());
     let mut acc = StatementDifferences::default();
     let (mut weight, mut total) = (0, left.total_weight() + right.total_weight());
+    // A shared term counts on both sides.
     for (i, _) in &alignment.shared {
         let term = left.term(*i);
         weight += 2 * term.weight();
@@ -95,6 +96,7 @@ pub(crate) fn find_differences(
             unmatched[1].extend(j);
         } else {
             let gap = judge_gap(&mut acc, left, &i, right, &j);
+            // Values in conflict leave the total, so that they do not lower the similarity.
             weight += gap.agreed;
             total -= gap.in_conflict;
         }
@@ -123,6 +125,7 @@ fn rejected_value_length(terms: &[StatementTerm<'_>], at: usize) -> usize {
     let is_content = |it: usize| {
         terms.get(it).is_some_and(|it| !it.is_neutral() && it.class != TermClass::Negation)
     };
+    // A rejected value follows the chosen one in the same sentence.
     if at == 0 || !is_content(at - 1) || terms[at].starts_sentence {
         return 0;
     }
@@ -141,6 +144,7 @@ fn rejected_value_length(terms: &[StatementTerm<'_>], at: usize) -> usize {
         {
             1
         }
+        // "over 5 seconds" rejects nothing.
         "over" if is_choice() => 1,
         "instead" | "rather" if matches!(word(at + 1), "of" | "than") => 2,
         _ => return 0,
@@ -206,6 +210,7 @@ fn take_moved_terms(
     left: &StatementSide<'_, '_>,
     right: &StatementSide<'_, '_>,
 ) -> Vec<usize> {
+    // Each term on the right is the counterpart of one on the left at most.
     let [from, to] = unmatched;
     let mut moved = Vec::new();
     from.retain(|i| match to.iter().position(|j| left.term(*i).key == right.term(*j).key) {

@@ -38,17 +38,14 @@ pub(crate) fn compare_terms(
     let is_number =
         |it: &StatementTerm<'_>| matches!(it.class, TermClass::Number | TermClass::Version);
     if is_number(old_term) && is_number(new_term) {
-        let is_version =
-            old_term.class == TermClass::Version || new_term.class == TermClass::Version;
-        let conflict = if is_version {
-            StatementConflict::Version { old, new }
+        // Different units measure different things.
+        let is_conflict = both(number_is_value) && unit_of(old_term) == unit_of(new_term);
+        let is_version = [old_term.class, new_term.class].contains(&TermClass::Version);
+        return if is_version {
+            conflict_if(is_conflict, StatementConflict::Version { old, new })
         } else {
-            StatementConflict::Number { old, new }
+            conflict_if(is_conflict, StatementConflict::Number { old, new })
         };
-        return conflict_if(
-            both(number_is_value) && unit_of(old_term) == unit_of(new_term),
-            conflict,
-        );
     }
     if let Some(scope) = find_opposite(&old_term.lower, &new_term.lower) {
         let is_conflict = scope == OppositeScope::Anywhere || both(is_predicate);
@@ -69,15 +66,15 @@ pub(crate) fn compare_terms(
             TermPairRelation::OtherSubject
         };
     }
-    let modifies =
+    // A name that modifies a noun ("the Redis cache") belongs to the subject.
+    let are_modifiers =
         modifies_next(left.terms, left.content[i]) || modifies_next(right.terms, right.content[j]);
-    let are_facts = old_term.is_fact() && new_term.is_fact();
-    let are_names = !is_number(old_term) && !is_number(new_term);
+    let are_names = [old_term, new_term].iter().all(|it| it.is_fact() && !is_number(it));
     let conflict = match (old_term.class, new_term.class) {
         (TermClass::Path, TermClass::Path) => StatementConflict::Path { old, new },
         _ => StatementConflict::Identifier { old, new },
     };
-    conflict_if(are_values && !modifies && are_facts && are_names, conflict)
+    conflict_if(are_values && !are_modifiers && are_names, conflict)
 }
 
 fn conflict_if(is_conflict: bool, conflict: StatementConflict) -> TermPairRelation {

@@ -96,6 +96,7 @@ pub(crate) fn modifies_next(terms: &[StatementTerm<'_>], at: usize) -> bool {
             .iter()
             .any(|row| row.contains(&it.lower.as_str()))
     };
+    // After a connector a new phrase begins.
     let is_noun = |it: &StatementTerm<'_>| {
         matches!(
             it.class,

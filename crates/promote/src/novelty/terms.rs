@@ -97,6 +97,7 @@ pub(crate) fn claim_length(terms: &[StatementTerm<'_>]) -> usize {
         if n_content > 1 && REASON_WORDS.contains(&term.lower.as_str()) {
             return at;
         }
+        // A claim has at least two content terms: a subject and a value.
         n_content += usize::from(!term.is_neutral());
         if n_content > 1 && term.boundary >= TextBoundary::Clause {
             return at + 1;
@@ -115,6 +116,7 @@ fn push_chunk<'a>(acc: &mut Vec<StatementTerm<'a>>, text: &'a str, chunk: &TextC
         let key = role_key(class, &lower);
         acc.push(new_term(chunk.text, lower, key, class));
     } else if let Some(rest) = lower.strip_prefix("non-") {
+        // "non-blocking" and "nonblocking" are one word, not a negation.
         let lower = format!("non{rest}");
         acc.push(new_term(chunk.text, lower.clone(), canonical_form(&lower), TermClass::Word));
     } else if let Some((class, key)) = classify_chunk(chunk, &lower) {
@@ -254,6 +256,7 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     if let Some(value) = parse_number_word(lower) {
         return Some((TermClass::Number, value.to_string()));
     }
+    // Comparison signs and currencies do not change the value.
     let text = lower.trim_start_matches(['~', '<', '>', '=', '≤', '≥', '$', '€', '+', '-', '^']);
     let version =
         text.strip_prefix('v').filter(|it| it.starts_with(|it: char| it.is_ascii_digit()));
@@ -266,6 +269,7 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
     {
         return None;
     }
+    // `1,000` and `1_000` are 1000.
     let value = value.replace([',', '_'], "");
     match (suffix, parse_unit(suffix)) {
         ("", _) if version.is_some() || value.matches('.').count() > 1 => {
@@ -275,6 +279,7 @@ fn parse_number(lower: &str) -> Option<(TermClass, String)> {
         (_, Some((name, factor))) if version.is_none() => {
             Some((TermClass::Number, number_key(&value, name, factor)))
         }
+        // Digits with an unknown suffix are a name: `7zip`.
         _ => None,
     }
 }
@@ -288,6 +293,7 @@ fn join_units<'a>(terms: Vec<StatementTerm<'a>>, text: &'a str) -> Vec<Statement
             it.class == TermClass::Number && it.boundary == TextBoundary::None && has_no_unit
         };
         match (parse_unit(&term.lower), acc.last_mut().filter(is_bare_number)) {
+            // A single letter after a number is more often a name than a unit.
             (Some((name, factor)), Some(number)) if term.lower.len() > 1 => {
                 // Both are parts of `text`, so that the addresses give the range.
                 let from = number.raw.as_ptr().addr() - text.as_ptr().addr();

@@ -1,4 +1,4 @@
-//! The sections about what hosts tell: tools, and events with one example each.
+//! The sections about events: tools, signals, and events with one example each.
 
 use model::{
     AgentReasoning, ContextCompaction, Event, EventEnvelope, EventKind, ExternalContent, FileTouch,
@@ -11,7 +11,7 @@ use model::{
 use super::payloads::{path, session};
 use crate::docs::markdown::{code, json, section, subsection, table};
 
-/// The moment of every example.
+/// Time of every example.
 pub(super) const AT: Timestamp = Timestamp(1_767_225_600_000);
 
 pub(super) fn render(acc: &mut String) {
@@ -35,7 +35,7 @@ pub(super) fn render(acc: &mut String) {
     };
     table(
         acc,
-        ["tool", "does", "files of the project", "text from outside", "discovery"],
+        ["tool", "does", "files of the project", "external text", "discovery"],
         ToolKind::ALL.iter().map(row),
     );
     render_signals(acc);
@@ -61,7 +61,7 @@ fn render_signals(acc: &mut String) {
             text,
         ]
     };
-    let columns = ["signal", "seen when", "score", "becomes", "sessions", "rests on text"];
+    let columns = ["signal", "seen when", "score", "becomes", "sessions", "based on text"];
     table(acc, columns, SignalKind::ALL.iter().map(row));
 }
 
@@ -112,7 +112,7 @@ const fn external(external: ExternalContent) -> &'static str {
     }
 }
 
-/// What must be given and what may be left out.
+/// Required and optional fields.
 const fn fields(kind: EventKind) -> &'static str {
     match kind {
         EventKind::SessionStart => {
@@ -120,7 +120,7 @@ const fn fields(kind: EventKind) -> &'static str {
              methodology. `parent` is the session that started this one as a subagent."
         }
         EventKind::UserMessage => {
-            "Needs `text`. `interrupts` says that the person stopped the agent."
+            "Needs `text`. `interrupts` means that the user stopped the agent."
         }
         EventKind::Reasoning => "Needs `text`.",
         EventKind::ToolCall => {
@@ -134,13 +134,13 @@ const fn fields(kind: EventKind) -> &'static str {
              says that a person refused the call."
         }
         EventKind::StepComplete => {
-            "Needs nothing. `input` counts every token the model was given, `cached` the part of it that came from a cache."
+            "Needs nothing. `input` counts all input tokens of the model, `cached` the part of them from a cache."
         }
         EventKind::Record => {
-            "Needs `type` and `content`. `scope`, `tags`, `files`, `modules` and `payload` may be left out."
+            "Needs `type` and `content`. `scope`, `tags`, `files`, `modules` and `payload` are optional."
         }
         EventKind::Validation => {
-            "Needs `kind` and `ok`. Without `work_unit` it speaks of the whole session."
+            "Needs `kind` and `ok`. Without `work_unit` it refers to the whole session."
         }
         EventKind::Compaction | EventKind::SessionEnd => "Needs nothing.",
     }

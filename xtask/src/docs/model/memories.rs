@@ -52,7 +52,7 @@ fn field_names(payload: &Payload) -> String {
 }
 
 fn render_sources(acc: &mut String) {
-    section(acc, "Sources", "How a memory came to be, and the factor this puts on its score.");
+    section(acc, "Sources", "Origin of a memory, and its factor in the score.");
     let row = |it: &MemorySource| {
         let trust = format!("× {:.2}", f64::from(it.trust()) / 1000.0);
         [code(it), trust, source(*it).to_owned()]
@@ -61,31 +61,35 @@ fn render_sources(acc: &mut String) {
 }
 
 fn render_labels(acc: &mut String) {
-    section(acc, "Scope", "How much of the project a memory is about.");
+    section(acc, "Scope", "Part of the project that a memory is about.");
     let rows = MemoryScope::ALL.iter().map(|it| [code(it), scope(*it).to_owned()]);
     table(acc, ["scope", "means"], rows);
-    section(acc, "Visibility", "Who may see a memory once there is more than one person.");
+    section(acc, "Visibility", "Readers of a memory, once there is more than one user.");
     let rows = Visibility::ALL.iter().map(|it| [code(it), visibility(*it).to_owned()]);
     table(acc, ["visibility", "means"], rows);
-    section(acc, "Status", "Where a memory stands. Of several, the first in this order is shown.");
+    section(
+        acc,
+        "Status",
+        "State of a memory. If several apply, the first in this order is shown.",
+    );
     let rows = MemoryStatus::ALL.iter().map(|it| [code(it), status(*it).to_owned()]);
     table(acc, ["status", "means"], rows);
 }
 
 fn render_relations(acc: &mut String) {
-    section(acc, "Relations", "What a memory says about another memory or a file.");
+    section(acc, "Relations", "Relation of a memory to another memory or a file.");
     let rows = RelationKind::ALL.iter().map(|it| [code(it), relation(*it).to_owned()]);
     table(acc, ["relation", "means"], rows);
 }
 
 const fn source(source: MemorySource) -> &'static str {
     match source {
-        MemorySource::UserTaught => "a person said it",
-        MemorySource::AgentExplicit => "an agent asked to remember it",
-        MemorySource::QaAuto => "a failed check showed it",
-        MemorySource::ToolAuto => "a tool reported it",
-        MemorySource::CommitAuto => "the history of the repository shows it",
-        MemorySource::ObserverInferred => "it was concluded from what agents did",
+        MemorySource::UserTaught => "stated by a person",
+        MemorySource::AgentExplicit => "recorded by an agent",
+        MemorySource::QaAuto => "found by a failed check",
+        MemorySource::ToolAuto => "reported by a tool",
+        MemorySource::CommitAuto => "found in the history of the repository",
+        MemorySource::ObserverInferred => "inferred from the actions of agents",
     }
 }
 
@@ -101,33 +105,33 @@ const fn scope(scope: MemoryScope) -> &'static str {
 const fn visibility(visibility: Visibility) -> &'static str {
     match visibility {
         Visibility::Personal => "only its owner",
-        Visibility::Project => "everybody who works on the project",
+        Visibility::Project => "all contributors of the project",
         Visibility::Team => "the team, in all its projects",
-        Visibility::Organization => "everybody in the organization",
+        Visibility::Organization => "all members of the organization",
     }
 }
 
 const fn status(status: MemoryStatus) -> &'static str {
     match status {
         MemoryStatus::Deleted => "forgotten; can be restored for 30 days",
-        MemoryStatus::Deprecated => "said to be wrong or outdated; kept for the record",
-        MemoryStatus::Stale => "what it cites has changed or gone; not shown to agents",
+        MemoryStatus::Deprecated => "marked as wrong or outdated; stored for the record",
+        MemoryStatus::Stale => {
+            "the code it cites has changed or no longer exists; not shown to agents"
+        }
         MemoryStatus::Tainted => {
-            "rests on text from outside; not shown to agents until a person approves it"
+            "based on external text; not shown to agents until a person approves it"
         }
-        MemoryStatus::NeedsReview => {
-            "not shown to agents unasked until it was confirmed or has proven useful"
-        }
-        MemoryStatus::Live => "in use",
+        MemoryStatus::NeedsReview => "not injected until it was confirmed or has proven useful",
+        MemoryStatus::Live => "active",
     }
 }
 
 const fn relation(relation: RelationKind) -> &'static str {
     match relation {
-        RelationKind::RequiredWith => "the two belong together",
-        RelationKind::ConflictsWith => "the two cannot both hold",
+        RelationKind::RequiredWith => "both are needed together",
+        RelationKind::ConflictsWith => "both cannot be true",
         RelationKind::Validates => "this one confirms the other",
         RelationKind::Supersedes => "this one replaces the other, which is no longer shown",
-        RelationKind::DerivedFrom => "this one rests on the other, which stays valid",
+        RelationKind::DerivedFrom => "this one is derived from the other, which stays valid",
     }
 }

@@ -12,7 +12,7 @@ pub(super) fn render(acc: &mut String) {
     section(
         acc,
         "Phases",
-        "What an agent is doing. The phase decides which memories come first. An unknown word is `explore`.",
+        "Kind of the current work. The phase decides which memories rank first. An unknown word means `explore`.",
     );
     let rows = Phase::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["phase", "means"], rows);
@@ -39,7 +39,7 @@ fn render_methodologies(acc: &mut String) {
         if !methodology.handovers.is_empty() {
             let rows = methodology.handovers.iter();
             let rows = rows.map(|it| [code(it.from), code(it.to), travels(it.carries)]);
-            table(acc, ["from", "to", "memories that travel"], rows);
+            table(acc, ["from", "to", "memories passed on"], rows);
         }
     }
 }
@@ -58,18 +58,14 @@ fn travels(kinds: &[MemoryKind]) -> String {
 }
 
 fn render_sessions(acc: &mut String) {
-    section(
-        acc,
-        "Session types",
-        "What a session was for. It decides what may be learned from it.",
-    );
+    section(acc, "Session types", "Purpose of a session. It decides what may be learned from it.");
     let rows = SessionType::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["type", "means"], rows);
-    acc.push_str("\nWhen the host does not say, the first sign that shows decides:\n");
+    acc.push_str("\nIf the host does not name the type, the first matching sign decides:\n");
     let rows = SESSION_TYPE_RULES.iter().map(|it| [it.reading.to_owned(), code(it.session_type)]);
     let rest = ["anything else".to_owned(), code(SessionType::Terminal)];
     table(acc, ["sign", "type"], rows.chain([rest]));
-    section(acc, "Outcomes", "How a session ended.");
+    section(acc, "Outcomes", "Result of a session.");
     let rows = SessionOutcome::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["outcome", "means"], rows);
 }
@@ -84,8 +80,8 @@ fn render_validation(acc: &mut String) {
         ),
     );
     let rows = ValidationBasis::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
-    table(acc, ["basis", "the work holds because"], rows);
-    acc.push_str("\nA host can say:\n");
+    table(acc, ["basis", "the work is valid because"], rows);
+    acc.push_str("\nA host can report:\n");
     let rows = ValidationKind::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["validation", "means"], rows);
 }
@@ -94,7 +90,7 @@ fn render_trust(acc: &mut String) {
     section(
         acc,
         "Trust levels",
-        "How much a project lets memory speak unasked. A proven fix for the very error at hand is shown at any level.",
+        "Limits for injected notes in a project. The proven fix of the error that just occurred is shown at any level.",
     );
     let row = |it: &TrustLevel| {
         let row = it.row();
@@ -106,10 +102,10 @@ fn render_trust(acc: &mut String) {
     };
     table(
         acc,
-        ["level", "from", "confidence", "review at session end", "speaks", "next level"],
+        ["level", "from", "confidence", "review at session end", "injects at", "next level"],
         TrustLevel::ALL.iter().map(row),
     );
-    acc.push_str("\nThe moments at which memory may speak:\n");
+    acc.push_str("\nHook events at which notes may be injected:\n");
     let rows = InjectionTier::ALL.iter().map(|it| [code(it), it.description().to_owned()]);
     table(acc, ["tier", "when"], rows);
 }
@@ -117,7 +113,7 @@ fn render_trust(acc: &mut String) {
 fn advance(advance: TrustAdvance) -> String {
     match advance {
         TrustAdvance::Earned(needs) => trust_needs(needs),
-        TrustAdvance::OptIn => "only when a person chooses it".to_owned(),
+        TrustAdvance::OptIn => "only by the user's choice".to_owned(),
         TrustAdvance::Top => "–".to_owned(),
     }
 }

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use model::{MemoryScope, MemorySource, MemoryStatus, ProjectPath};
-use testkit::World;
+use testkit::TestWorld;
 use waylore_engine::{DisabledStages, MemoryFilter, RankingStage, SearchQuery};
 
 use super::{question, search};
@@ -18,9 +18,9 @@ fn asked(text: &str, filter: MemoryFilter) -> SearchQuery {
 }
 
 /// One memory that every filter wants, and many that match the words better.
-fn crowd() -> World {
-    let mut world = World::new(1);
-    world.play(
+fn crowd() -> TestWorld {
+    let mut world = TestWorld::new(1);
+    world.run_script(
         r"
         write src/quiet.rs
         smuggle --plain --type dead_end --file src/quiet.rs --module quiet --tag quiet --branch quiet --source qa_auto --scope work_unit the wren is sometimes heard beside other birds in the evening
@@ -33,7 +33,7 @@ fn crowd() -> World {
             "smuggle --plain --type gotcha --file src/loud.rs --module loud --tag loud --branch loud the wren sings {n}"
         );
     }
-    world.play(&script);
+    world.run_script(&script);
     world
 }
 
@@ -52,11 +52,11 @@ fn every_filter_applies_with_and_without_words() {
         MemoryFilter { source: Some(MemorySource::QaAuto), ..all() },
         MemoryFilter { scope: Some(MemoryScope::WorkUnit), ..all() },
     ];
-    let wanted = world.ids()[0];
+    let wanted = world.memory_ids()[0];
     for filter in filters {
         for text in ["the wren sings", "wren", ""] {
             let asked = asked(text, filter.clone());
-            let answer = world.with(async |engine| search(engine, &asked).await).unwrap();
+            let answer = world.with_project(async |engine| search(engine, &asked).await).unwrap();
             let found: Vec<_> = answer.hits.iter().map(|it| it.rated.memory.id).collect();
             assert_eq!(found, [wanted], "{text:?} with {filter:?}");
         }
@@ -66,18 +66,18 @@ fn every_filter_applies_with_and_without_words() {
 #[test]
 fn a_status_is_a_filter_like_others() {
     let mut world = crowd();
-    world.play("flag m1 outdated");
-    let wanted = world.ids()[0];
+    world.run_script("flag m1 outdated");
+    let wanted = world.memory_ids()[0];
     for text in ["the wren sings", ""] {
         let of = |statuses: Vec<MemoryStatus>| {
             asked(text, MemoryFilter { statuses, ..MemoryFilter::active(5) })
         };
         let outdated = of(vec![MemoryStatus::Deprecated]);
-        let answer = world.with(async |engine| search(engine, &outdated).await).unwrap();
+        let answer = world.with_project(async |engine| search(engine, &outdated).await).unwrap();
         let found: Vec<_> = answer.hits.iter().map(|it| it.rated.memory.id).collect();
         assert_eq!(found, [wanted], "{text:?} {:?}", answer.excluded);
         let standing = of(MemoryFilter::active(5).statuses);
-        let answer = world.with(async |engine| search(engine, &standing).await).unwrap();
+        let answer = world.with_project(async |engine| search(engine, &standing).await).unwrap();
         assert!(answer.hits.iter().all(|it| it.rated.memory.id != wanted), "{text:?}");
     }
 }
@@ -97,7 +97,7 @@ fn a_filter_that_fits_nothing_finds_nothing() {
         };
         for text in ["the wren sings", ""] {
             let asked = asked(text, filter.clone());
-            let answer = world.with(async |engine| search(engine, &asked).await).unwrap();
+            let answer = world.with_project(async |engine| search(engine, &asked).await).unwrap();
             assert!(answer.hits.is_empty() && answer.excluded.is_empty(), "{filter:?}");
         }
     }

@@ -3,7 +3,7 @@
 use expect_test::expect;
 use model::{Grain, MemoryId, Timestamp};
 use store::{MemoryEmbedding, VectorPart};
-use testkit::World;
+use testkit::TestWorld;
 use waylore_engine::{
     DisabledStages, Error, MemoryEdit, NewMemory, NotebookScope, OnDuplicate, OnSecret, Project,
     RankingStage, SearchQuery, TaskProgress,
@@ -78,12 +78,12 @@ async fn first(engine: &Project, text: &str) -> Result<Option<MemoryId>, Error> 
 
 #[test]
 fn a_search_sees_what_another_process_wrote() {
-    let mut world = World::new(1);
-    world.play("teach invoices are rendered by a worker");
+    let mut world = TestWorld::new(1);
+    world.run_script("teach invoices are rendered by a worker");
     let now: Timestamp = world.now.plus_millis(120_000);
     let asked = "where is the session cache kept";
     world
-        .with(async |one| {
+        .with_project(async |one| {
             let (config, root) = (one.config.clone(), one.place.root.clone());
             let mut other = Project::open(config, &root, now).await?;
             let kept =
@@ -117,12 +117,14 @@ fn a_search_sees_what_another_process_wrote() {
 
 #[test]
 fn vectors_of_another_model_are_never_compared() {
-    let mut world = World::new(1);
-    world.play("teach the session cache lives in redis\nteach invoices are rendered by a worker");
+    let mut world = TestWorld::new(1);
+    world.run_script(
+        "teach the session cache lives in redis\nteach invoices are rendered by a worker",
+    );
     let asked = "where is the session cache kept";
-    let ids = world.ids().to_vec();
+    let ids = world.memory_ids().to_vec();
     world
-        .with(async |engine| {
+        .with_project(async |engine| {
             let before = found(engine, asked).await?;
             // Vectors of another model with the same length and the largest values.
             let values = vec![1.0; 384];
@@ -151,10 +153,10 @@ fn vectors_of_another_model_are_never_compared() {
 
 #[test]
 fn searches_work_while_vectors_are_computed() {
-    let mut world = World::new(1);
-    world.play("teach the session cache lives in redis");
+    let mut world = TestWorld::new(1);
+    world.run_script("teach the session cache lives in redis");
     for n in 0..90 {
-        world.line(&format!("smuggle --plain errand {n}: fetch {n} loaves and {} eggs", n * 7));
+        world.run_line(&format!("smuggle --plain errand {n}: fetch {n} loaves and {} eggs", n * 7));
     }
     let asked = question("where is the session cache kept");
     let words = SearchQuery {
@@ -163,7 +165,7 @@ fn searches_work_while_vectors_are_computed() {
     };
     let now = world.now;
     world
-        .with(async |engine| {
+        .with_project(async |engine| {
             let (config, root) = (engine.config.clone(), engine.place.root.clone());
             let asking = std::thread::spawn(move || {
                 let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
@@ -189,7 +191,7 @@ fn searches_work_while_vectors_are_computed() {
             Ok(())
         })
         .unwrap();
-    let hits = world.with(async |engine| search(engine, &asked).await).unwrap().hits;
+    let hits = world.with_project(async |engine| search(engine, &asked).await).unwrap().hits;
     assert_eq!(hits[0].rated.memory.content, "the session cache lives in redis");
 }
 
@@ -200,12 +202,12 @@ fn a_folder_that_cannot_be_written_is_searched_by_words() {
     use std::fs;
     use std::os::unix::fs::PermissionsExt as _;
 
-    let mut world = World::new(1);
-    world.play("teach the session cache lives in redis");
+    let mut world = TestWorld::new(1);
+    world.run_script("teach the session cache lives in redis");
     let set = |mode: u32, path: &std::path::Path| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     };
-    let mut paths = vec![world.data()];
+    let mut paths = vec![world.data_folder()];
     let mut at = 0;
     while let Some(path) = paths.get(at).cloned() {
         for entry in fs::read_dir(&path).into_iter().flatten().flatten() {
@@ -222,7 +224,7 @@ fn a_folder_that_cannot_be_written_is_searched_by_words() {
     for path in paths.iter().rev() {
         write(path, false);
     }
-    let said = world.play("search session cache");
+    let said = world.run_script("search session cache");
     for path in &paths {
         write(path, true);
     }

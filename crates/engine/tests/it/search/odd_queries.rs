@@ -4,23 +4,23 @@ use std::cell::RefCell;
 
 use proptest::prelude::*;
 use proptest::test_runner::{Config, TestRunner};
-use testkit::World;
+use testkit::TestWorld;
 use waylore_engine::{ContextRequest, SearchPurpose, SearchQuery};
 
 use super::{question, search};
 
-fn world() -> World {
-    let mut world = World::new(1);
-    world.play("teach verifyJwt expects seconds\nteach --user the pool has 8 connections");
+fn world() -> TestWorld {
+    let mut world = TestWorld::new(1);
+    world.run_script("teach verifyJwt expects seconds\nteach --user the pool has 8 connections");
     world
 }
 
-fn check_query(world: &mut World, text: &str) {
+fn check_query(world: &mut TestWorld, text: &str) {
     let task =
         ContextRequest { task: text.to_owned(), ..ContextRequest::new(model::Phase::Explore) };
     let query = question(text);
     let start = SearchQuery { purpose: SearchPurpose::Start, ..query.clone() };
-    let res = world.with(async |engine| {
+    let res = world.with_project(async |engine| {
         search(engine, &query).await?;
         search(engine, &start).await?;
         engine.retriever().ask(&query).await?;
@@ -28,7 +28,7 @@ fn check_query(world: &mut World, text: &str) {
     });
     let start: String = text.chars().take(80).collect();
     assert!(res.is_ok(), "{start:?}: {res:?}");
-    assert_eq!(world.line("list").lines().count(), 2, "a search changed something: {start:?}");
+    assert_eq!(world.run_line("list").lines().count(), 2, "a search changed something: {start:?}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use std::collections::{BTreeSet, HashMap, HashSet};
 
 use model::{HybridTimestamp, Memory, MemoryId, MemoryStatus, Timestamp, UsageCounters};
-use testkit::{PLANTS, Story, World, plant};
+use testkit::{RandomScript, SECRET_NAMES, TestWorld, fake_secret};
 use waylore_engine::{
     DisabledStages, Error, MemoryFilter, NotebookScope, Project, RankingStage, SearchPurpose,
     SearchQuery,
@@ -11,8 +11,8 @@ use waylore_engine::{
 
 pub(crate) struct RandomRun {
     seed: u64,
-    world: World,
-    script_source: Story,
+    world: TestWorld,
+    script_source: RandomScript,
     script: Vec<String>,
     /// Memories that were purged, or forgotten so long ago that maintenance removed them.
     purged: HashSet<MemoryId>,
@@ -33,8 +33,8 @@ impl RandomRun {
     pub(crate) fn new(seed: u64) -> Self {
         Self {
             seed,
-            world: World::new(seed),
-            script_source: Story::new(seed),
+            world: TestWorld::new(seed),
+            script_source: RandomScript::new(seed),
             script: Vec::new(),
             purged: HashSet::new(),
             versions: HashMap::new(),
@@ -43,7 +43,7 @@ impl RandomRun {
     }
 
     pub(crate) fn next_line(&mut self) -> String {
-        self.script_source.next(&self.world)
+        self.script_source.next_line(&self.world)
     }
 
     pub(crate) fn script(&self) -> String {
@@ -53,12 +53,12 @@ impl RandomRun {
     /// Plays a line without taking a snapshot.
     pub(crate) fn play_line(&mut self, line: &str) -> String {
         self.script.push(line.to_owned());
-        let answer = self.world.line(line);
+        let answer = self.world.run_line(line);
         for it in answer.lines().filter(|it| it.starts_with("purged ") || it.starts_with("gone: "))
         {
             let named =
                 it.split([' ', ',']).filter_map(|it| it.strip_prefix('m')?.parse::<usize>().ok());
-            for id in named.map(|it| self.world.ids()[it - 1]).collect::<Vec<_>>() {
+            for id in named.map(|it| self.world.memory_ids()[it - 1]).collect::<Vec<_>>() {
                 // A memory that is imported again starts with version 1.
                 self.versions.remove(&id);
                 self.purged.insert(id);
@@ -70,7 +70,7 @@ impl RandomRun {
     /// Plays a line and takes a snapshot. Returns the snapshot from before.
     pub(crate) fn play_and_observe(&mut self, line: &str) -> (String, NotebookSnapshot) {
         let answer = self.play_line(line);
-        let now = self.world.with(take_snapshot).expect("everything can be read");
+        let now = self.world.with_project(take_snapshot).expect("everything can be read");
         (answer, std::mem::replace(&mut self.now, now))
     }
 
@@ -82,7 +82,7 @@ impl RandomRun {
                 engine.maintenance().export(NotebookScope::User).await?,
             ))
         };
-        format!("{:#?}", self.world.with(both).expect("everything can be read"))
+        format!("{:#?}", self.world.with_project(both).expect("everything can be read"))
     }
 
     #[track_caller]
@@ -92,7 +92,7 @@ impl RandomRun {
 
     pub(crate) fn every_acknowledged_memory_is_there(&self) -> bool {
         let there: HashSet<MemoryId> = self.now.all.iter().map(|it| it.id).collect();
-        self.world.ids().iter().all(|it| there.contains(it) || self.purged.contains(it))
+        self.world.memory_ids().iter().all(|it| there.contains(it) || self.purged.contains(it))
     }
 
     pub(crate) fn versions_only_grow(&mut self) -> bool {
@@ -118,7 +118,7 @@ impl RandomRun {
             purpose: SearchPurpose::Search,
             disabled_stages: DisabledStages(vec![RankingStage::Abstain]),
         };
-        let answer = self.world.with(async |engine| {
+        let answer = self.world.with_project(async |engine| {
             engine.embedding_indexer().embed_before_search().await;
             engine.retriever().search(&question).await
         });
@@ -131,13 +131,13 @@ impl RandomRun {
     }
 
     pub(crate) fn a_secret_is_in_a_file(&self) -> bool {
-        PLANTS.iter().any(|it| self.is_in_a_file(&plant(it)))
+        SECRET_NAMES.iter().any(|it| self.is_in_a_file(&fake_secret(it)))
     }
 }
 
 impl NotebookSnapshot {
     pub(crate) fn no_text_holds_a_secret(&self) -> bool {
-        let secrets: Vec<String> = PLANTS.iter().map(|it| plant(it)).collect();
+        let secrets: Vec<String> = SECRET_NAMES.iter().map(|it| fake_secret(it)).collect();
         let clean = |text: &String| !secrets.iter().any(|it| text.contains(it));
         self.texts.iter().all(clean)
     }

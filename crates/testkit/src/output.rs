@@ -1,11 +1,11 @@
-//! How answers read.
+//! Output lines of scripts.
 
 use std::fmt::Write as _;
 
 use engine::{Error, MemoryNovelty, NotebookScope, RatedMemory, RememberResult};
 use model::{Memory, MemoryId, MemoryStatus, RelationTarget, Visibility};
 
-pub(crate) fn error(error: &Error) -> Vec<String> {
+pub(crate) fn error_lines(error: &Error) -> Vec<String> {
     let mut res = vec![format!("error: {error}")];
     match error {
         Error::Refused { hint: Some(hint), .. } => res.push(format!("  {hint}")),
@@ -20,22 +20,22 @@ pub(crate) fn error(error: &Error) -> Vec<String> {
     res
 }
 
-/// A memory in a list: what it is worth now, and whatever is not as usual.
-pub(crate) fn shown(name: &str, it: &RatedMemory) -> String {
+/// A memory in a list, with its current confidence and non-default attributes.
+pub(crate) fn rated_memory_line(name: &str, it: &RatedMemory) -> String {
     let memory = &it.memory;
     let mut res = format!("{name} {} {} {:?}", memory.kind, it.current_confidence, memory.content);
     if it.scope == NotebookScope::User {
         res.push_str(" user");
     }
-    res + &notes(memory)
+    res + &attributes(memory)
 }
 
-/// A memory as a command answers with it.
-pub(crate) fn memory(name: &str, memory: &Memory) -> String {
-    format!("{name} {} {:?}{}", memory.kind, memory.content, notes(memory))
+/// A memory in the output of a command that changed it.
+pub(crate) fn memory_line(name: &str, memory: &Memory) -> String {
+    format!("{name} {} {:?}{}", memory.kind, memory.content, attributes(memory))
 }
 
-pub(crate) fn notes(memory: &Memory) -> String {
+pub(crate) fn attributes(memory: &Memory) -> String {
     let mut res = String::new();
     let files: Vec<String> = memory.files.iter().map(ToString::to_string).collect();
     for (what, values) in [("tags", &memory.tags), ("files", &files), ("modules", &memory.modules)]
@@ -56,8 +56,8 @@ pub(crate) fn notes(memory: &Memory) -> String {
     res
 }
 
-/// Everything about a memory that has no place in a list.
-pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
+/// Attributes of a memory that lists do not show.
+pub(crate) fn detail_lines(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
     let mut res = vec![format!(
         "  v{} {} {} confidence {} by {}{}{}{}",
         it.version,
@@ -71,7 +71,7 @@ pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
         } else {
             ""
         },
-        claims(it),
+        rare_attributes(it),
     )];
     res.extend(it.relations.iter().map(|it| match &it.target {
         RelationTarget::Memory(id) => {
@@ -83,8 +83,8 @@ pub(crate) fn details(it: &Memory, gone: &[MemoryId]) -> Vec<String> {
     res
 }
 
-/// What hardly any memory has to say of itself.
-fn claims(it: &Memory) -> String {
+/// Attributes that few memories have.
+fn rare_attributes(it: &Memory) -> String {
     let mut res = String::new();
     if let Some(days) = it.half_life_days {
         let _ = write!(res, " half-life {days}");
@@ -104,10 +104,10 @@ fn claims(it: &Memory) -> String {
     res
 }
 
-/// What became of a text that was taught; `name` and `old` are names.
-pub(crate) fn remembered(name: &str, old: &str, it: &RememberResult) -> Vec<String> {
+/// Result of `teach`; `name` and `old` are memory names.
+pub(crate) fn remember_lines(name: &str, old: &str, it: &RememberResult) -> Vec<String> {
     let memory = &it.memory;
-    let fate = match &it.novelty {
+    let outcome = match &it.novelty {
         _ if it.is_repeated => "known by its key".to_owned(),
         MemoryNovelty::New => "new".to_owned(),
         MemoryNovelty::Merged { previous_text: was } if *was == memory.content => {
@@ -117,8 +117,12 @@ pub(crate) fn remembered(name: &str, old: &str, it: &RememberResult) -> Vec<Stri
         MemoryNovelty::Supersedes { explanation: what, .. } => format!("supersedes {old} ({what})"),
     };
     let user = if it.scope == NotebookScope::User { " user" } else { "" };
-    let mut res =
-        vec![format!("{name} {fate}: {} {:?}{user}{}", memory.kind, memory.content, notes(memory))];
+    let mut res = vec![format!(
+        "{name} {outcome}: {} {:?}{user}{}",
+        memory.kind,
+        memory.content,
+        attributes(memory)
+    )];
     res.extend(it.missing_files.iter().map(|it| format!("  absent: {it}")));
     res.extend(it.review_reason.map(|it| format!("  held: {it}")));
     if it.n_redacted > 0 {

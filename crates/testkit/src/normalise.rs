@@ -1,16 +1,16 @@
-//! Makes answers the same wherever and whenever they are given.
+//! Makes output independent of the run.
 
 use model::MemoryId;
 
-/// Names instead of ids, `~` instead of the temporary folder.
-pub(crate) fn clean(text: &str, top: &str, names: &[MemoryId]) -> String {
+/// Replaces ids by names and the temporary folder by `~`.
+pub(crate) fn normalise_output(text: &str, top: &str, names: &[MemoryId]) -> String {
     let mut res = text.replace(top, "~");
-    // Later names first would not help: an id never contains another.
+    // The order does not matter: an id never contains another.
     for (nth, id) in names.iter().enumerate() {
         let name = format!("m{}", nth + 1);
         res = res.replace(&id.to_string(), &name);
         res = res.replace(&format!("#{}", id.short()), &name);
         res = res.replace(&id.short(), &name);
     }
-    crate::plant::reap(&res)
+    crate::fake_secrets::mask_secrets(&res)
 }

@@ -1,4 +1,4 @@
-//! What each command of a script does. This is the one place where tests touch the engine.
+//! The commands of scripts. Only this module calls the engine.
 
 mod carry;
 mod change;
@@ -9,14 +9,14 @@ mod upkeep;
 
 use engine::Error;
 
-use crate::World;
-use crate::line::Line;
+use crate::TestWorld;
+use crate::script_line::ScriptLine;
 
-/// Asks the engine and says what it answered, line by line.
-type Verb = fn(&mut World, &Line, &mut Vec<String>) -> Result<(), Error>;
+/// A command that calls the engine and appends output lines.
+type ScriptCommand = fn(&mut TestWorld, &ScriptLine, &mut Vec<String>) -> Result<(), Error>;
 
 #[rustfmt::skip]
-const VERBS: &[(&str, Verb)] = &[
+const PROJECT_COMMANDS: &[(&str, ScriptCommand)] = &[
     ("teach", change::teach), ("edit", change::edit), ("pin", change::pin), ("unpin", change::pin),
     ("used", change::used), ("flag", change::flag), ("forget", change::forget),
     ("restore", change::restore), ("undo", change::undo),
@@ -32,23 +32,27 @@ const VERBS: &[(&str, Verb)] = &[
     ("smuggle", carry::smuggle), ("litter", stage::litter), ("look", stage::look),
 ];
 
-/// Changes only the world around the engine.
-type Scene = fn(&mut World, &Line);
+/// A command that changes only files, clock and folders.
+type WorldCommand = fn(&mut TestWorld, &ScriptLine);
 
 #[rustfmt::skip]
-const SCENES: &[(&str, Scene)] = &[
+const WORLD_COMMANDS: &[(&str, WorldCommand)] = &[
     ("days", stage::days), ("cd", stage::cd), ("on", stage::on), ("move", stage::rename),
     ("write", stage::write), ("parcel", carry::parcel), ("copy", stage::copy), ("git", stage::git),
     ("commit", stage::commit), ("branch", stage::branch), ("merge", stage::merge),
     ("delete", stage::delete), ("aged", stage::aged),
 ];
 
-pub(crate) fn run(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
-    if let Some((_, scene)) = SCENES.iter().find(|it| it.0 == line.verb) {
+pub(crate) fn run(
+    world: &mut TestWorld,
+    line: &ScriptLine,
+    acc: &mut Vec<String>,
+) -> Result<(), Error> {
+    if let Some((_, scene)) = WORLD_COMMANDS.iter().find(|it| it.0 == line.verb) {
         scene(world, line);
         return Ok(());
     }
-    let verb = VERBS.iter().find(|it| it.0 == line.verb);
-    let (_, verb) = verb.unwrap_or_else(|| panic!("a script has no command `{}`", line.verb));
+    let verb = PROJECT_COMMANDS.iter().find(|it| it.0 == line.verb);
+    let (_, verb) = verb.unwrap_or_else(|| panic!("unknown script command `{}`", line.verb));
     verb(world, line, acc)
 }

@@ -1,10 +1,10 @@
-//! Random scripts: one line after another, each something a person might do next.
+//! Random scripts: a seeded sequence of plausible commands.
 
-use crate::{Random, World};
+use crate::{SplitMix64, TestWorld};
 
-/// Tells a world what happens next.
-pub struct Story {
-    random: Random,
+/// Generator of a random script.
+pub struct RandomScript {
+    random: SplitMix64,
     n_marks: usize,
 }
 
@@ -52,10 +52,10 @@ const OPTIONS: &[&str] = &[
 ];
 const SECRETS: &[&str] = &["{token}", "{key}", "password = \"{password}\""];
 
-/// What may happen, with how often it does.
-type Turn = (usize, fn(&mut Story, &str) -> String);
+/// Weight and generator of a command.
+type WeightedCommand = (usize, fn(&mut RandomScript, &str) -> String);
 
-const TURNS: &[Turn] = &[
+const COMMAND_WEIGHTS: &[WeightedCommand] = &[
     (34, |story, _| story.teach()),
     (4, |story, _| format!("teach {} {}", story.random.pick(&["", "--redact"]), story.secret())),
     (2, |story, _| format!("teach --tag {{token}} {}", story.fact())),
@@ -89,23 +89,23 @@ const TURNS: &[Turn] = &[
     (1, |_, _| "parcel --empty".to_owned()),
 ];
 
-impl Story {
+impl RandomScript {
     pub fn new(seed: u64) -> Self {
-        Self { random: Random::new(seed), n_marks: 0 }
+        Self { random: SplitMix64::new(seed), n_marks: 0 }
     }
 
-    /// What happens next in this world.
-    pub fn next(&mut self, world: &World) -> String {
-        let n_known = world.ids().len();
+    /// Generates the next line for this world.
+    pub fn next_line(&mut self, world: &TestWorld) -> String {
+        let n_known = world.memory_ids().len();
         if n_known == 0 {
             return self.teach();
         }
-        // Recent memories are where things happen.
+        // The smaller of two draws prefers recent memories.
         let back = self.random.below(n_known).min(self.random.below(n_known));
         let id = format!("m{}", n_known - back);
-        let total: usize = TURNS.iter().map(|it| it.0).sum();
+        let total: usize = COMMAND_WEIGHTS.iter().map(|it| it.0).sum();
         let mut at = self.random.below(total);
-        for (weight, turn) in TURNS {
+        for (weight, turn) in COMMAND_WEIGHTS {
             if at < *weight {
                 return turn(self, &id);
             }
@@ -118,7 +118,7 @@ impl Story {
         format!("teach {} {}", self.random.pick(OPTIONS), self.fact())
     }
 
-    /// Something one could know; now and then with a word that occurs nowhere else.
+    /// A random statement; in some cases with a word that occurs nowhere else.
     fn fact(&mut self) -> String {
         let fact = self.random.pick(FACTS).replace("SUBJECT", self.random.pick(SUBJECTS));
         let fact = fact.replace("VALUE", self.random.pick(VALUES));

@@ -1,27 +1,31 @@
-//! Commands that change the world around the engine.
+//! Commands that change files, folders, machines and time.
 
 use std::fs;
 use std::process::Command;
 
 use engine::Error;
 
-use super::Line;
-use super::change::observed;
-use crate::World;
+use super::ScriptLine;
+use super::change::agent_batch;
+use crate::TestWorld;
 
-pub(super) fn days(world: &mut World, line: &Line) {
-    world.sleep(line.word(0).parse().expect("days are counted"));
+pub(super) fn days(world: &mut TestWorld, line: &ScriptLine) {
+    world.advance_days(line.word(0).parse().expect("days are counted"));
 }
 
-/// Days with sessions in them, often enough for the notebooks to count as in use.
-pub(super) fn live(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
+/// Advances by days with sessions, often enough for the notebooks to count as in use.
+pub(super) fn live(
+    world: &mut TestWorld,
+    line: &ScriptLine,
+    _: &mut Vec<String>,
+) -> Result<(), Error> {
     let mut left: i64 = line.word(0).parse().expect("days are counted");
     while left > 0 {
-        world.sleep(left.min(10));
+        world.advance_days(left.min(10));
         left -= 10;
         let now = world.now;
-        let batch = observed(now, Vec::new());
-        world.with(async |engine| {
+        let batch = agent_batch(now, Vec::new());
+        world.with_project(async |engine| {
             for notebook in engine.notebooks() {
                 engine.writer(&notebook).apply(batch.clone()).await?;
             }
@@ -31,50 +35,58 @@ pub(super) fn live(world: &mut World, line: &Line, _: &mut Vec<String>) -> Resul
     Ok(())
 }
 
-pub(super) fn at(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
-    world.go(line.word(0));
-    // A project that is not where it was says how it was recognised.
-    let why = world.with(async |engine| Ok(engine.recognition().map(|it| it.why.reading())))?;
+pub(super) fn at(
+    world: &mut TestWorld,
+    line: &ScriptLine,
+    acc: &mut Vec<String>,
+) -> Result<(), Error> {
+    world.enter_project(line.word(0));
+    // For a project at a new location the output shows how it was recognised.
+    let why =
+        world.with_project(async |engine| Ok(engine.recognition().map(|it| it.why.reading())))?;
     acc.extend(why.map(str::to_owned));
     Ok(())
 }
 
-pub(super) fn cd(world: &mut World, line: &Line) {
-    world.cwd = world.folder(&world.place).join(line.word(0));
+pub(super) fn cd(world: &mut TestWorld, line: &ScriptLine) {
+    world.cwd = world.project_folder(&world.place).join(line.word(0));
     fs::create_dir_all(&world.cwd).expect("a folder can be made");
 }
 
-pub(super) fn on(world: &mut World, line: &Line) {
+pub(super) fn on(world: &mut TestWorld, line: &ScriptLine) {
     line.word(0).clone_into(&mut world.machine);
 }
 
-pub(super) fn rename(world: &mut World, line: &Line) {
-    let (from, to) = (world.folder(line.word(0)), world.folder(line.word(1)));
+pub(super) fn rename(world: &mut TestWorld, line: &ScriptLine) {
+    let (from, to) = (world.project_folder(line.word(0)), world.project_folder(line.word(1)));
     fs::rename(from, to).expect("a folder can be moved");
 }
 
 /// Writes a file; `\n` in a text is the end of a line.
-pub(super) fn write(world: &mut World, line: &Line) {
+pub(super) fn write(world: &mut TestWorld, line: &ScriptLine) {
     let path = world.cwd.join(line.word(0));
     let folder = path.parent().expect("a file lies in a folder");
-    let text = line.text(1).replace("\\n", "\n").repeat(line.number("times").unwrap_or(1) as usize);
+    let text = line
+        .text_from(1)
+        .replace("\\n", "\n")
+        .repeat(line.number_option("times").unwrap_or(1) as usize);
     fs::create_dir_all(folder)
         .and_then(|()| fs::write(&path, text))
         .expect("a file can be written");
     set_time(world, line.word(0), 0);
 }
 
-pub(super) fn delete(world: &mut World, line: &Line) {
+pub(super) fn delete(world: &mut TestWorld, line: &ScriptLine) {
     fs::remove_file(world.cwd.join(line.word(0))).expect("a file can be removed");
 }
 
-/// Makes a file some days younger than now.
-pub(super) fn aged(world: &mut World, line: &Line) {
+/// Sets the modification time of a file to some days ago.
+pub(super) fn aged(world: &mut TestWorld, line: &ScriptLine) {
     set_time(world, line.word(0), line.word(1).parse().expect("days are counted"));
 }
 
-/// The clock of the disk is not that of the script.
-fn set_time(world: &World, path: &str, days: i64) {
+/// Sets the modification time by the clock of the script, not of the system.
+fn set_time(world: &TestWorld, path: &str, days: i64) {
     let at = world.now.plus_millis(days * model::DAY_MS).0.unsigned_abs();
     let at = std::time::UNIX_EPOCH + std::time::Duration::from_millis(at);
     let file = fs::File::options().append(true).open(world.cwd.join(path));
@@ -82,8 +94,8 @@ fn set_time(world: &World, path: &str, days: i64) {
 }
 
 /// Copies a folder with everything in it.
-pub(super) fn copy(world: &mut World, line: &Line) {
-    let (from, to) = (world.folder(line.word(0)), world.folder(line.word(1)));
+pub(super) fn copy(world: &mut TestWorld, line: &ScriptLine) {
+    let (from, to) = (world.project_folder(line.word(0)), world.project_folder(line.word(1)));
     for path in files(&from) {
         let copy = to.join(path.strip_prefix(&from).expect("it lies below"));
         let folder = copy.parent().expect("a file lies in a folder");
@@ -92,20 +104,20 @@ pub(super) fn copy(world: &mut World, line: &Line) {
     }
 }
 
-/// Makes a repository with one commit of where one stands, on a branch of that name.
-pub(super) fn git(world: &mut World, line: &Line) {
+/// Creates a repository with one commit in the current folder, on a branch of that name.
+pub(super) fn git(world: &mut TestWorld, line: &ScriptLine) {
     run_git(world, &["init", "-q", "-b", line.word(0)]);
     run_git(world, &["commit", "-q", "--allow-empty", "-m", "begin"]);
 }
 
-/// Commits everything below where one stands.
-pub(super) fn commit(world: &mut World, _: &Line) {
+/// Commits everything below the current folder.
+pub(super) fn commit(world: &mut TestWorld, _: &ScriptLine) {
     run_git(world, &["add", "-A", "."]);
     run_git(world, &["commit", "-q", "--allow-empty", "-m", "next"]);
 }
 
-/// Goes to a branch, and makes it if need be.
-pub(super) fn branch(world: &mut World, line: &Line) {
+/// Switches to a branch and creates it if necessary.
+pub(super) fn branch(world: &mut TestWorld, line: &ScriptLine) {
     let name = line.word(0);
     let known = git_command(world, &["rev-parse", "-q", "--verify", &format!("refs/heads/{name}")])
         .stdout(std::process::Stdio::null())
@@ -118,16 +130,16 @@ pub(super) fn branch(world: &mut World, line: &Line) {
     }
 }
 
-pub(super) fn merge(world: &mut World, line: &Line) {
+pub(super) fn merge(world: &mut TestWorld, line: &ScriptLine) {
     run_git(world, &["merge", "-q", "--no-edit", line.word(0)]);
 }
 
-fn run_git(world: &World, step: &[&str]) {
+fn run_git(world: &TestWorld, step: &[&str]) {
     let done = git_command(world, step).status().expect("git can be run");
     assert!(done.success(), "git {step:?}");
 }
 
-fn git_command(world: &World, step: &[&str]) -> Command {
+fn git_command(world: &TestWorld, step: &[&str]) -> Command {
     let mut git = Command::new("git");
     for who in ["AUTHOR", "COMMITTER"] {
         git.env(format!("GIT_{who}_NAME"), "Ada")
@@ -139,31 +151,43 @@ fn git_command(world: &World, step: &[&str]) -> Command {
     git
 }
 
-/// Somebody else's file in the folder of this project's memories, or, with `--user`, in the data folder.
-pub(super) fn litter(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
-    let data = world.data();
-    let dir = world.with(async |engine| {
+/// Creates a foreign file in the project's data folder, or with `--user` in the root of the data folder.
+pub(super) fn litter(
+    world: &mut TestWorld,
+    line: &ScriptLine,
+    _: &mut Vec<String>,
+) -> Result<(), Error> {
+    let data = world.data_folder();
+    let dir = world.with_project(async |engine| {
         let own = engine.notebooks().into_iter().find(|it| it.project.is_some());
-        let own = own.filter(|_| !line.has("user")).map(|it| it.store.paths().dir.clone());
+        let own = own.filter(|_| !line.has_switch("user")).map(|it| it.store.paths().dir.clone());
         Ok(own.unwrap_or(data))
     })?;
     fs::write(dir.join(line.word(0)), "not ours").expect("a file can be written");
     Ok(())
 }
 
-/// Whether a file that `litter` made is still there, wherever it lies.
+/// Reports whether a file created by `litter` still exists.
 #[expect(clippy::unnecessary_wraps, reason = "most verbs ask the engine, which may refuse")]
-pub(super) fn look(world: &mut World, line: &Line, acc: &mut Vec<String>) -> Result<(), Error> {
+pub(super) fn look(
+    world: &mut TestWorld,
+    line: &ScriptLine,
+    acc: &mut Vec<String>,
+) -> Result<(), Error> {
     let is_it = |it: &std::path::PathBuf| it.file_name().is_some_and(|it| it == line.word(0));
-    let there = files(&world.data()).iter().any(is_it);
+    let there = files(&world.data_folder()).iter().any(is_it);
     acc.push(if there { "there" } else { "gone" }.to_owned());
     Ok(())
 }
 
-/// Changes the text of a memory behind the engine's back, wherever its database holds it.
-pub(super) fn damage(world: &mut World, line: &Line, _: &mut Vec<String>) -> Result<(), Error> {
-    let id = world.id(line.word(0));
-    let found = world.with(async |engine| engine.retriever().find_by_id(&id).await)?;
+/// Changes the text of a memory directly in its database file.
+pub(super) fn damage(
+    world: &mut TestWorld,
+    line: &ScriptLine,
+    _: &mut Vec<String>,
+) -> Result<(), Error> {
+    let id = world.resolve_id(line.word(0));
+    let found = world.with_project(async |engine| engine.retriever().find_by_id(&id).await)?;
     let text = found.memory.content.into_bytes();
     for path in files(&found.notebook.store.paths().dir) {
         let mut bytes = fs::read(&path).expect("a file can be read");
