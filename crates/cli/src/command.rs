@@ -163,7 +163,7 @@ const IN_PASSING: usize = 64;
 pub(crate) struct CommandSession<'a> {
     pub(crate) environment: Environment,
     pub(crate) settings: Settings,
-    pub(crate) engine: Project,
+    pub(crate) project: Project,
     /// The working folder, against which relative paths are resolved.
     pub(crate) base: PathBuf,
     pub(crate) output: &'a Output,
@@ -209,12 +209,12 @@ impl<'a> CommandSession<'a> {
                 recognition.why.reading()
             ));
         }
-        Ok(Self { environment, settings, engine, base, output })
+        Ok(Self { environment, settings, project: engine, base, output })
     }
 
     /// Reports damage found while running; damage turns success into exit code 3.
     fn close(&self, notebooks: &[Notebook], code: u8) -> u8 {
-        let complaints = self.engine.maintenance().damage_messages(notebooks);
+        let complaints = self.project.maintenance().damage_messages(notebooks);
         for complaint in &complaints {
             self.output.warn(complaint);
         }
@@ -294,11 +294,11 @@ pub(crate) async fn run(
             unreachable!("answered before anything was opened")
         }
     }?;
-    let code = session.close(&session.engine.notebooks(), code);
+    let code = session.close(&session.project.notebooks(), code);
     if changes && code == 0 {
         // The output is complete; a failed backup is a warning only.
         let every = session.settings.get_number("backup.every_days");
-        if let Err(error) = session.engine.maintenance().backup_if_due(every).await {
+        if let Err(error) = session.project.maintenance().backup_if_due(every).await {
             output.warn(&format!("the backup failed: {error}"));
         }
         embed_in_passing(&session).await;
@@ -309,11 +309,11 @@ pub(crate) async fn run(
 /// Embeds new memories after the output. Failures are warnings, because embedding is retried later.
 /// If memory is disabled, no text of the project is sent to a provider.
 async fn embed_in_passing(session: &CommandSession<'_>) {
-    if session.engine.is_memory_disabled() || session.settings.get("embeddings.at_once") == "false"
+    if session.project.is_memory_disabled() || session.settings.get("embeddings.at_once") == "false"
     {
         return;
     }
-    match session.engine.embedding_indexer().embed_missing(IN_PASSING).await {
+    match session.project.embedding_indexer().embed_missing(IN_PASSING).await {
         Ok(it) if it.n_missing > 0 => session.output.hint(&format!(
             "{} no vector of the configured model yet; `waylore embed` computes them",
             format_count(it.n_missing, "memory has", "memories have")

@@ -127,18 +127,18 @@ pub(crate) fn said_by(program: &str, argument: &str) -> Option<String> {
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::null());
     let mut child = command.spawn().ok()?;
     let stdout = child.stdout.take()?;
-    let (tell, told) = std::sync::mpsc::channel();
+    let (sender, receiver) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         let mut text = String::new();
         let read = stdout.take(4 << 10).read_to_string(&mut text);
         // Fails only after the timeout.
-        let _ = tell.send(read.is_ok().then_some(text));
+        let _ = sender.send(read.is_ok().then_some(text));
     });
-    let said = told.recv_timeout(DETACH_TIMEOUT).ok().flatten();
+    let output = receiver.recv_timeout(DETACH_TIMEOUT).ok().flatten();
     // It may have exited already; in both cases no process is left behind.
     let _ = child.kill();
     let _ = child.wait();
-    said
+    output
 }
 
 /// Starts a process that outlives this one and its host, without output.
@@ -185,7 +185,7 @@ pub(crate) fn ollama_host() -> String {
 /// Memory available for a model, in bytes: available memory on Linux, half of the total on macOS,
 /// elsewhere as much as a small model needs.
 pub(crate) fn free_memory() -> u64 {
-    const ENOUGH_FOR_A_SMALL_ONE: u64 = 4 << 30;
+    const SMALL_MODEL_BYTES: u64 = 4 << 30;
     let available = || {
         let text = std::fs::read_to_string("/proc/meminfo").ok()?;
         let line = text.lines().find_map(|it| it.strip_prefix("MemAvailable:"))?;
@@ -195,12 +195,12 @@ pub(crate) fn free_memory() -> u64 {
         let said = Command::new("sysctl").args(["-n", "hw.memsize"]).output().ok()?;
         Some(String::from_utf8(said.stdout).ok()?.trim().parse::<u64>().ok()? / 2)
     };
-    let told = match env::consts::OS {
+    let available = match env::consts::OS {
         "linux" => available(),
         "macos" => half(),
         _ => None,
     };
-    told.unwrap_or(ENOUGH_FOR_A_SMALL_ONE)
+    available.unwrap_or(SMALL_MODEL_BYTES)
 }
 
 pub(crate) fn editor_command() -> Option<String> {

@@ -163,7 +163,7 @@ impl From<&RatedMemory> for MemoryWire {
 
 impl From<&Memory> for MemoryWire {
     fn from(memory: &Memory) -> Self {
-        let moment = |it: Option<Timestamp>| it.map(|it| it.0);
+        let to_millis = |it: Option<Timestamp>| it.map(|it| it.0);
         Self {
             id: memory.id,
             project_id: memory.project,
@@ -193,10 +193,10 @@ impl From<&Memory> for MemoryWire {
             user_verified: memory.flags.user_verified,
             pinned: memory.flags.pinned,
             tainted: memory.flags.tainted,
-            deprecated_at: moment(memory.states.deprecated_at),
+            deprecated_at: to_millis(memory.states.deprecated_at),
             deprecated_reason: memory.states.deprecated_reason.clone(),
-            stale_at: moment(memory.states.stale_at),
-            deleted_at: moment(memory.states.deleted_at),
+            stale_at: to_millis(memory.states.stale_at),
+            deleted_at: to_millis(memory.states.deleted_at),
             payload: memory.payload.as_ref().map(Payload::to_json),
             created_by: memory.created_by.to_string(),
             created_at: memory.created_at.0,
@@ -205,8 +205,8 @@ impl From<&Memory> for MemoryWire {
             hlc: memory.hlc.0,
             access_count: memory.counters.access_count,
             used_count: memory.counters.used_count,
-            last_accessed_at: moment(memory.counters.last_accessed_at),
-            last_used_at: moment(memory.counters.last_used_at),
+            last_accessed_at: to_millis(memory.counters.last_accessed_at),
+            last_used_at: to_millis(memory.counters.last_used_at),
         }
     }
 }
@@ -225,7 +225,7 @@ impl MemoryWire {
         let confidence = parse_fraction("confidence", self.confidence)?;
         let relations: Result<Vec<_>, _> =
             self.relations.into_iter().map(RelationWire::into_relation).collect();
-        let moment = |it: Option<i64>| it.map(Timestamp);
+        let to_timestamp = |it: Option<i64>| it.map(Timestamp);
         Ok(Memory {
             id: self.id,
             project: self.project_id,
@@ -255,10 +255,10 @@ impl MemoryWire {
                 tainted: self.tainted,
             },
             states: SoftStates {
-                deprecated_at: moment(self.deprecated_at),
+                deprecated_at: to_timestamp(self.deprecated_at),
                 deprecated_reason: self.deprecated_reason,
-                stale_at: moment(self.stale_at),
-                deleted_at: moment(self.deleted_at),
+                stale_at: to_timestamp(self.stale_at),
+                deleted_at: to_timestamp(self.deleted_at),
             },
             payload,
             created_by: Actor::parse(&self.created_by).ok_or_else(|| {
@@ -271,8 +271,8 @@ impl MemoryWire {
             counters: UsageCounters {
                 access_count: self.access_count,
                 used_count: self.used_count,
-                last_accessed_at: moment(self.last_accessed_at),
-                last_used_at: moment(self.last_used_at),
+                last_accessed_at: to_timestamp(self.last_accessed_at),
+                last_used_at: to_timestamp(self.last_used_at),
             },
         })
     }

@@ -72,8 +72,8 @@ pub(crate) async fn resolve_draft(
         StatementRelation::Near { .. } if !is_held => {
             merge(old, draft, MergeKind::Near, type_origin)
         }
-        StatementRelation::Contradicts { conflict: what } if !is_held => {
-            supersede(old, draft, what.to_string())
+        StatementRelation::Contradicts { conflict } if !is_held => {
+            supersede(old, draft, conflict.to_string())
         }
         _ => insert_draft(draft),
     })

@@ -26,16 +26,16 @@ pub(crate) struct AttentionScratch {
 
 /// Computes attention for the first tokens of one text, as many as `acc` has rows.
 #[inline(always)]
-pub(crate) fn apply_attention(acc: &mut [f32], desk: &mut AttentionScratch, qkv: &[f32]) {
+pub(crate) fn apply_attention(acc: &mut [f32], scratch: &mut AttentionScratch, qkv: &[f32]) {
     for head in 0..N_HEADS {
-        desk.lay_out(qkv, head);
+        scratch.lay_out(qkv, head);
         let at = head * HEAD_WIDTH;
         for (acc, token) in acc.as_chunks_mut::<DIMS>().0.iter_mut().zip(token_rows(qkv)) {
             let query = token[at..].first_chunk().expect("a head lies within its row");
-            score_keys(&mut desk.scores, &desk.keys, query);
-            let scores = &mut desk.scores[..desk.values.len()];
+            score_keys(&mut scratch.scores, &scratch.keys, query);
+            let scores = &mut scratch.scores[..scratch.values.len()];
             softmax(scores);
-            acc[at..at + HEAD_WIDTH].copy_from_slice(&weighted_sum(scores, &desk.values));
+            acc[at..at + HEAD_WIDTH].copy_from_slice(&weighted_sum(scores, &scratch.values));
         }
     }
 }

@@ -50,11 +50,11 @@ pub(crate) fn encode_batch(
     let loads = split_loads(texts);
     let next = AtomicUsize::new(0);
     let work = |seat: ThreadPermit<'_>| {
-        let mut desk = EncoderScratch::default();
+        let mut scratch = EncoderScratch::default();
         let mut acc = Vec::new();
         while let Some(load) = loads.get(next.fetch_add(1, Ordering::Relaxed)) {
             let texts: Vec<&[u16]> = texts[load.clone()].iter().map(Vec::as_slice).collect();
-            acc.push((load.start, encoder.encode(&mut desk, &texts)));
+            acc.push((load.start, encoder.encode(&mut scratch, &texts)));
         }
         drop(seat);
         acc

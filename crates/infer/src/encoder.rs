@@ -67,24 +67,24 @@ impl TransformerEncoder {
     }
 
     /// One vector of length one per text; a text is at least one token and at most `MAX_TOKENS`.
-    pub(crate) fn encode(&self, desk: &mut EncoderScratch, texts: &[&[u16]]) -> Vec<Vec<f32>> {
-        self.look_up(&mut desk.rows, texts);
-        simd::layer_norm(self.level, &mut desk.rows, &self.norm);
+    pub(crate) fn encode(&self, scratch: &mut EncoderScratch, texts: &[&[u16]]) -> Vec<Vec<f32>> {
+        self.look_up(&mut scratch.rows, texts);
+        simd::layer_norm(self.level, &mut scratch.rows, &self.norm);
         for (i, layer) in self.layers.iter().enumerate() {
             // The vector of a text is that of its first token, so the last layer answers for no other.
             let firsts_only = i + 1 == N_LAYERS;
-            layer.attend(desk, self.level, texts, firsts_only);
+            layer.attend(scratch, self.level, texts, firsts_only);
             if firsts_only {
-                keep_firsts(&mut desk.rows, texts);
+                keep_firsts(&mut scratch.rows, texts);
             }
-            layer.apply_feed_forward(desk, self.level);
+            layer.apply_feed_forward(scratch, self.level);
         }
         let unit = |row: &[f32; DIMS]| {
             let mut res = row.to_vec();
             math::normalize(&mut res);
             res
         };
-        desk.rows.as_chunks::<DIMS>().0.iter().map(unit).collect()
+        scratch.rows.as_chunks::<DIMS>().0.iter().map(unit).collect()
     }
 
     fn look_up(&self, acc: &mut Vec<f32>, texts: &[&[u16]]) {
@@ -115,29 +115,29 @@ impl TransformerLayer {
     /// Computes attention over the rows into the context buffer.
     fn attend(
         &self,
-        desk: &mut EncoderScratch,
+        scratch: &mut EncoderScratch,
         level: CpuLevel,
         texts: &[&[u16]],
         firsts_only: bool,
     ) {
-        desk.qkv.resize(desk.rows.len() / DIMS * QKV_WIDTH, 0.0);
-        simd::quantise(level, &mut desk.inputs, &desk.rows, DIMS);
-        self.qkv.apply(&mut desk.qkv, level, &desk.inputs);
+        scratch.qkv.resize(scratch.rows.len() / DIMS * QKV_WIDTH, 0.0);
+        simd::quantise(level, &mut scratch.inputs, &scratch.rows, DIMS);
+        self.qkv.apply(&mut scratch.qkv, level, &scratch.inputs);
 
         let answers = |text: &[u16]| if firsts_only { 1 } else { text.len() };
-        desk.context.resize(texts.iter().map(|it| answers(it)).sum::<usize>() * DIMS, 0.0);
-        let (mut qkv, mut context) = (&desk.qkv[..], &mut desk.context[..]);
+        scratch.context.resize(texts.iter().map(|it| answers(it)).sum::<usize>() * DIMS, 0.0);
+        let (mut qkv, mut context) = (&scratch.qkv[..], &mut scratch.context[..]);
         for text in texts {
             let (this, rest) = qkv.split_at(text.len() * QKV_WIDTH);
             let (acc, later) = context.split_at_mut(answers(text) * DIMS);
-            simd::attend(level, acc, &mut desk.attention, this);
+            simd::attend(level, acc, &mut scratch.attention, this);
             (qkv, context) = (rest, later);
         }
     }
 
     /// Applies the attention output and the feed-forward network, each with residual and layer norm.
-    fn apply_feed_forward(&self, desk: &mut EncoderScratch, level: CpuLevel) {
-        let EncoderScratch { rows, context, wide, narrow, inputs, .. } = desk;
+    fn apply_feed_forward(&self, scratch: &mut EncoderScratch, level: CpuLevel) {
+        let EncoderScratch { rows, context, wide, narrow, inputs, .. } = scratch;
         for (rows, context) in
             rows.chunks_mut(ROWS_PER_BLOCK * DIMS).zip(context.chunks(ROWS_PER_BLOCK * DIMS))
         {

@@ -299,5 +299,5 @@ widened! {
     gelu = math::gelu, (values: &mut [f32]);
     layer_norm = math::layer_norm, (rows: &mut [f32], norm: &math::LayerNorm);
     quantise = math::quantize_rows, (acc: &mut math::QuantizedRows, rows: &[f32], width: usize);
-    attend = attention::apply_attention, (acc: &mut [f32], desk: &mut attention::AttentionScratch, qkv: &[f32]);
+    attend = attention::apply_attention, (acc: &mut [f32], scratch: &mut attention::AttentionScratch, qkv: &[f32]);
 }

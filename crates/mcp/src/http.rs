@@ -72,9 +72,9 @@ pub async fn serve_http(config: Config, http: HttpConfig) -> Result<(), HttpServ
     }
     let listener = TcpListener::bind(http.address).await.map_err(HttpServeError::Address)?;
     let address = listener.local_addr().map_err(HttpServeError::Address)?;
-    let desk = EngineSlot::new(config);
+    let slot = EngineSlot::new(config);
     let service = StreamableHttpService::new(
-        move || Ok(McpServer::new(desk.clone())),
+        move || Ok(McpServer::new(slot.clone())),
         Arc::new(LocalSessionManager::default()),
         host_rules(address.port()),
     );

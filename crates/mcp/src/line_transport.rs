@@ -30,10 +30,10 @@ pub async fn serve_lines(
     incoming: LineReader,
     outgoing: LineWriter,
 ) -> Result<(), String> {
-    let desk = EngineSlot::new(config);
+    let slot = EngineSlot::new(config);
     let (lines, written) = LineTransport::new(incoming, outgoing);
     loop {
-        match rmcp::serve_server(McpServer::new(desk.clone()), lines.clone()).await {
+        match rmcp::serve_server(McpServer::new(slot.clone()), lines.clone()).await {
             Ok(running) => {
                 // Whatever the result: responses are flushed and recorded notes kept below.
                 let _ = running.waiting().await;
@@ -49,7 +49,7 @@ pub async fn serve_lines(
             Err(error) => return Err(format!("the client cannot be served: {error}")),
         }
     }
-    desk.end_session().await;
+    slot.end_session().await;
     drop(lines);
     // The writer thread ends when the last sender is dropped.
     let _ = written.await;

@@ -78,20 +78,23 @@ pub(crate) async fn read_resource(
             }));
             Some(frame_lines(&lines))
         }
-        ("session", Explanation::Session(told)) => Some(frame_lines(&format_session(&told))),
+        ("session", Explanation::Session(explanation)) => {
+            Some(frame_lines(&format_session(&explanation)))
+        }
         _ => None,
     })
 }
 
-fn format_session(told: &SessionExplanation) -> Vec<String> {
-    let it = &told.session;
+fn format_session(explanation: &SessionExplanation) -> Vec<String> {
+    let it = &explanation.session;
     let mut res = vec![format!("session #{}: {}", it.id.short(), it.outcome)];
     res.extend(
-        told.files
+        explanation
+            .files
             .iter()
             .map(|it| format!("touched: {}", frame::neutralize_text(it.path.as_str()))),
     );
-    for it in &told.sightings {
+    for it in &explanation.sightings {
         let text = it.evidence.quoted_text().unwrap_or_default();
         res.push(format!("seen: {} {}", it.signal, frame::neutralize_text(&text)));
     }

@@ -26,8 +26,8 @@ pub(crate) struct McpServer {
 }
 
 impl McpServer {
-    pub(crate) fn new(desk: EngineSlot) -> Self {
-        Self { slot: desk }
+    pub(crate) fn new(slot: EngineSlot) -> Self {
+        Self { slot }
     }
 }
 

@@ -106,8 +106,8 @@ pub fn query_keywords(query: &str) -> Vec<String> {
         identifier_runs(bare).for_each(|it| acc.push_identifier(it, str::to_lowercase));
     }
     let is_letter = |it: &str| it.len() == 1 && it.as_bytes()[0].is_ascii_alphabetic();
-    let telling = |it: &String| !is_stop_word(it) && !is_letter(it);
-    let mut res: Vec<String> = acc.terms.iter().filter(|it| telling(it)).cloned().collect();
+    let is_specific = |it: &String| !is_stop_word(it) && !is_letter(it);
+    let mut res: Vec<String> = acc.terms.iter().filter(|it| is_specific(it)).cloned().collect();
     if res.is_empty() {
         res = acc.terms;
     }

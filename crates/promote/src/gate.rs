@@ -41,7 +41,7 @@ const fn admit(signal: SignalKind, min_occurrences: u32, reduction: u16) -> Admi
     AdmissionRule { signal, min_occurrences, reduction }
 }
 
-// Statements need no repetition. In order: the note, the user, the dead end.
+/// Rules of statements, which need no repetition. In order: the note, the user, the dead end.
 const STATED_RULES: [AdmissionRule; 3] = [
     admit(SignalKind::Recorded, 1, 0),
     admit(SignalKind::UserCorrection, 1, 0),

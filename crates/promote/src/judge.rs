@@ -285,11 +285,10 @@ mod tests {
     }
 
     fn facts(kind: SessionType) -> SessionFacts {
-        let validated = Some(ValidationBasis::Observed);
         SessionFacts {
             kind,
             outcome: SessionOutcome::Success,
-            validation_basis: validated,
+            validation_basis: Some(ValidationBasis::Observed),
             reported_validations: Vec::new(),
             tightening: 0,
         }

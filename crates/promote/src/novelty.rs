@@ -250,9 +250,7 @@ const fn is_claim(kind: &MemoryType) -> bool {
 impl StatementRelation {
     fn swap_sides(self) -> Self {
         match self {
-            Self::Contradicts { conflict: what } => {
-                Self::Contradicts { conflict: what.swap_sides() }
-            }
+            Self::Contradicts { conflict } => Self::Contradicts { conflict: conflict.swap_sides() },
             other => other,
         }
     }

@@ -56,10 +56,10 @@ pub fn find_time_reference(question: &str, now: Timestamp) -> Option<TimeReferen
 }
 
 /// Match of a timestamp with the reference, from 0 to 1.
-pub fn time_fit(when: TimeReference, moment: Timestamp) -> f32 {
+pub fn time_fit(when: TimeReference, time: Timestamp) -> f32 {
     match when {
-        TimeReference::Date(it) => named_date_fit(it, moment),
-        TimeReference::Relative(it) => f32::from(it.from <= moment && moment < it.until),
+        TimeReference::Date(it) => named_date_fit(it, time),
+        TimeReference::Relative(it) => f32::from(it.from <= time && time < it.until),
     }
 }
 
@@ -92,15 +92,15 @@ fn parse_named_date(question: &str, now: Timestamp) -> Option<NamedDate> {
     Some(NamedDate { year, month: Some(month), day })
 }
 
-fn named_date_fit(named: NamedDate, moment: Timestamp) -> f32 {
-    let (year, month, day) = moment.day();
+fn named_date_fit(named: NamedDate, time: Timestamp) -> f32 {
+    let (year, month, day) = time.day();
     let Some(named_month) = named.month else {
         return if year == named.year { 0.3 } else { 0.0 };
     };
     let same_month = (year, month) == (named.year, named_month);
     if let Some(named_day) = named.day {
         let named = Timestamp::of_day(named.year, named_month, named_day);
-        let since = moment.millis_since(named).div_euclid(DAY_MS);
+        let since = time.millis_since(named).div_euclid(DAY_MS);
         return match since {
             -1..=MAX_DAYS_AFTER => 1.0,
             _ if same_month => 0.5,

@@ -84,11 +84,11 @@ pub fn fuse_hits(paths: &PathHits, weights: PathWeights, rule: FusionRule) -> Ve
         (RetrievalPath::Keyword, &paths.keyword),
         (RetrievalPath::Graph, &paths.graph),
     ];
-    let heard = lists.iter().filter(|it| !it.1.is_empty()).map(|it| weights.for_path(it.0));
-    let heard = f32::from(heard.sum::<u16>().max(1));
+    let total_weight = lists.iter().filter(|it| !it.1.is_empty()).map(|it| weights.for_path(it.0));
+    let total_weight = f32::from(total_weight.sum::<u16>().max(1));
     let mut acc: HashMap<u32, FusedHit> = HashMap::new();
     for (path, list) in lists {
-        let weight = f32::from(weights.for_path(path)) / heard;
+        let weight = f32::from(weights.for_path(path)) / total_weight;
         for (rank, found) in (1_u32..).zip(list) {
             #[expect(clippy::cast_precision_loss, reason = "ranks are small")]
             let place = match rule {

@@ -85,41 +85,41 @@ pub enum UnpackedReason {
 /// Fills a context with the best items. `similar` compares two keys; `None` if it cannot.
 pub fn pack_context(
     items: &[PackItem],
-    brief: &PackRequest<'_>,
+    request: &PackRequest<'_>,
     similar: &dyn Fn(u32, u32) -> Option<PerMille>,
 ) -> PackedContext {
-    let row = phase_weights::phase_row(brief.phase);
-    let frame = estimate_tokens(&frame_line(brief.header))
-        .saturating_add(estimate_tokens(&frame_line(brief.footer)));
-    let room = brief.budget.saturating_sub(frame);
-    let mut table = Packer { brief, similar, tokens_left: room, places: sort_items(items) };
+    let row = phase_weights::phase_row(request.phase);
+    let frame = estimate_tokens(&frame_line(request.header))
+        .saturating_add(estimate_tokens(&frame_line(request.footer)));
+    let budget = request.budget.saturating_sub(frame);
+    let mut packer = Packer { request, similar, tokens_left: budget, places: sort_items(items) };
     let by_type = row.shares.iter().map(|it| it.1).chain([row.other]);
-    let by_section = brief.sections.iter().map(|it| it.share);
-    let is_divided = !brief.sections.is_empty();
+    let by_section = request.sections.iter().map(|it| it.share);
+    let is_divided = !request.sections.is_empty();
     let shares: Vec<u16> = if is_divided { by_section.collect() } else { by_type.collect() };
-    let mut shares: Vec<u32> = shares.into_iter().map(|it| share_of_budget(room, it)).collect();
-    for i in 0..table.places.len() {
-        let item = table.places[i].item;
+    let mut shares: Vec<u32> = shares.into_iter().map(|it| share_of_budget(budget, it)).collect();
+    for i in 0..packer.places.len() {
+        let item = packer.places[i].item;
         let of =
             if is_divided { item.section } else { phase_weights::share_index(row, &item.kind) };
         let Some(share) = shares.get_mut(of) else { continue };
-        *share -= table.try_place(i, *share, BudgetSource::Share);
+        *share -= packer.try_place(i, *share, BudgetSource::Share);
     }
     loop {
-        let before = table.tokens_left;
-        (0..table.places.len()).for_each(|i| {
-            table.try_place(i, table.tokens_left, BudgetSource::Rest);
+        let before = packer.tokens_left;
+        (0..packer.places.len()).for_each(|i| {
+            packer.try_place(i, packer.tokens_left, BudgetSource::Rest);
         });
         // Repeat while something was placed: an item may now fit under an existing heading.
-        if table.tokens_left == before {
-            return table.render_context();
+        if packer.tokens_left == before {
+            return packer.render_context();
         }
     }
 }
 
 /// Packing state; items best first.
 struct Packer<'a> {
-    brief: &'a PackRequest<'a>,
+    request: &'a PackRequest<'a>,
     similar: &'a dyn Fn(u32, u32) -> Option<PerMille>,
     tokens_left: u32,
     places: Vec<ItemSlot<'a>>,
@@ -140,12 +140,12 @@ enum SlotState<'a> {
 
 impl<'a> Packer<'a> {
     /// Places an item if it is undecided, fits and is no duplicate; returns its cost.
-    fn try_place(&mut self, i: usize, room: u32, paid_by: BudgetSource) -> u32 {
+    fn try_place(&mut self, i: usize, budget: u32, paid_by: BudgetSource) -> u32 {
         if !matches!(self.places[i].state, SlotState::Open) {
             return 0;
         }
         let (file, cost) = self.find_heading(i);
-        if cost > room {
+        if cost > budget {
             return 0;
         }
         if let Some((of, similarity)) = self.find_duplicate(self.places[i].item.key) {
@@ -161,7 +161,7 @@ impl<'a> Packer<'a> {
     /// sections have no file heading.
     fn find_heading(&self, i: usize) -> (Option<&'a ProjectPath>, u32) {
         let ItemSlot { item, cost, .. } = &self.places[i];
-        if let Some(section) = self.brief.sections.get(item.section) {
+        if let Some(section) = self.request.sections.get(item.section) {
             let begun = self.chosen().any(|(it, _)| it.section == item.section);
             let title = if begun { 0 } else { estimate_tokens(&with_line_break(section.title)) };
             return (None, cost.saturating_add(title));
@@ -179,7 +179,7 @@ impl<'a> Packer<'a> {
         self.chosen().find_map(|(item, _)| {
             let same = (item.key == key).then_some(PerMille::ONE);
             let similarity = same.or_else(|| (self.similar)(item.key, key))?;
-            (similarity >= self.brief.duplicate).then_some((item.key, similarity))
+            (similarity >= self.request.duplicate).then_some((item.key, similarity))
         })
     }
 
@@ -195,11 +195,11 @@ impl<'a> Packer<'a> {
         let mut files = vec![None];
         files.extend(self.chosen().map(|(_, file)| file));
         let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
-        for (i, ItemSlot { item, state: fate, .. }) in self.places.iter().enumerate() {
-            match *fate {
+        for (i, ItemSlot { item, state, .. }) in self.places.iter().enumerate() {
+            match *state {
                 SlotState::Chosen { file, cost, paid_by } => {
                     let placed = PlacedMemory { key: item.key, file: file.cloned(), cost, paid_by };
-                    let section = self.brief.sections.get(item.section).map(|_| item.section);
+                    let section = self.request.sections.get(item.section).map(|_| item.section);
                     let place = (section, files.iter().position(|it| *it == file));
                     chosen.push((place, *item, placed));
                 }
@@ -216,7 +216,7 @@ impl<'a> Packer<'a> {
             }
         }
         chosen.sort_by_key(|(place, ..)| *place);
-        let text = render_text(self.brief, &chosen);
+        let text = render_text(self.request, &chosen);
         let used = estimate_tokens(&text);
         PackedContext {
             text,
@@ -228,20 +228,20 @@ impl<'a> Packer<'a> {
 }
 
 fn render_text<T: PartialEq>(
-    brief: &PackRequest<'_>,
+    request: &PackRequest<'_>,
     chosen: &[(T, &PackItem, PlacedMemory)],
 ) -> String {
     if chosen.is_empty() {
         return String::new();
     }
-    let mut res = frame_line(brief.header);
+    let mut res = frame_line(request.header);
     for group in chosen.chunk_by(|a, b| a.0 == b.0) {
         let (_, first, placed) = &group[0];
-        res.extend(brief.sections.get(first.section).map(|it| with_line_break(it.title)));
+        res.extend(request.sections.get(first.section).map(|it| with_line_break(it.title)));
         res.extend(placed.file.as_ref().map(file_heading));
         res.extend(group.iter().map(|(_, item, _)| with_line_break(&item.text)));
     }
-    res + &frame_line(brief.footer)
+    res + &frame_line(request.footer)
 }
 
 /// File names are untrusted text, like memories.
@@ -259,8 +259,8 @@ fn frame_line(text: &str) -> String {
     if text.is_empty() { String::new() } else { with_line_break(text) }
 }
 
-fn share_of_budget(room: u32, thousandths: u16) -> u32 {
-    let res = u64::from(room) * u64::from(thousandths) / 1000;
+fn share_of_budget(budget: u32, thousandths: u16) -> u32 {
+    let res = u64::from(budget) * u64::from(thousandths) / 1000;
     u32::try_from(res).expect("a share is no larger than the whole")
 }
 
@@ -296,16 +296,16 @@ mod tests {
         PackItem { key, kind, score, text, files, section: 0 }
     }
 
-    fn brief(phase: Phase, budget: u32) -> PackRequest<'static> {
+    fn request(phase: Phase, budget: u32) -> PackRequest<'static> {
         let duplicate = PerMille::new(900);
         PackRequest { phase, budget, header: "", footer: "", duplicate, sections: &[] }
     }
 
     /// Shows what was packed, then what was not.
-    fn check(items: &[PackItem], brief: &PackRequest<'_>, expect: Expect) {
+    fn check(items: &[PackItem], request: &PackRequest<'_>, expect: Expect) {
         // Keys that differ by a hundred say nearly the same.
         let similar = |a: u32, b: u32| (a % 100 == b % 100).then_some(PerMille::new(950));
-        let packed = pack_context(items, brief, &similar);
+        let packed = pack_context(items, request, &similar);
         let left_out = packed.left_out.iter().map(|(key, why)| match why {
             UnpackedReason::OverBudget { cost, left } => format!("{key} needs {cost} of {left}\n"),
             UnpackedReason::Duplicate { of, similarity } => {
@@ -313,7 +313,7 @@ mod tests {
             }
         });
         let left_out: String = left_out.collect();
-        let (text, used, budget) = (packed.text, packed.n_tokens, brief.budget);
+        let (text, used, budget) = (packed.text, packed.n_tokens, request.budget);
         expect.assert_eq(&format!("{text}= {used} of {budget}\n{left_out}"));
     }
 
@@ -325,14 +325,14 @@ mod tests {
             item(3, MemoryKind::Gotcha, 0.7, "- three", &["src/c.rs", "src/b.rs"]),
             item(4, MemoryKind::Decision, 0.6, "- four", &[]),
         ];
-        let brief = PackRequest {
+        let request = PackRequest {
             header: "<memory>",
             footer: "</memory>",
-            ..brief(Phase::Implement, 1000)
+            ..request(Phase::Implement, 1000)
         };
         check(
             &items,
-            &brief,
+            &request,
             expect![[r"
             <memory>
             - four
@@ -355,7 +355,7 @@ mod tests {
         items.push(item(50, MemoryKind::ErrorPattern, 0.1, "- an error and its fix", &[]));
         check(
             &items,
-            &brief(Phase::Implement, 60),
+            &request(Phase::Implement, 60),
             expect![[r"
             - a trap of ten tokens or so it is
             - a trap of ten tokens or so it is
@@ -380,7 +380,7 @@ mod tests {
         ];
         check(
             &items,
-            &brief(Phase::Explore, 20),
+            &request(Phase::Explore, 20),
             expect![[r"
             - a ritual
             - a trap
@@ -397,7 +397,7 @@ mod tests {
         ];
         check(
             &items,
-            &brief(Phase::Implement, 20),
+            &request(Phase::Implement, 20),
             expect![[r"
             - short
             = 3 of 20
@@ -415,7 +415,7 @@ mod tests {
         ];
         check(
             &items,
-            &brief(Phase::Implement, 100),
+            &request(Phase::Implement, 100),
             expect![[r"
             - said first
             = 4 of 100
@@ -428,11 +428,11 @@ mod tests {
     #[test]
     fn without_room_nothing_is_said_at_all() {
         let items = [item(1, MemoryKind::Gotcha, f32::NAN, "- short", &[])];
-        let brief =
-            PackRequest { header: "memories of this project", ..brief(Phase::Implement, 6) };
+        let request =
+            PackRequest { header: "memories of this project", ..request(Phase::Implement, 6) };
         check(
             &items,
-            &brief,
+            &request,
             expect![[r"
             = 0 of 6
             1 needs 3 of 0
@@ -449,10 +449,10 @@ mod tests {
             at(0, item(2, MemoryKind::WorkflowRecipe, 0.1, "- one, two", &[])),
             at(4, item(3, MemoryKind::WorkUnitOutcome, 0.8, "- it worked", &[])),
         ];
-        let brief = PackRequest { sections, ..brief(Phase::Define, 100) };
+        let request = PackRequest { sections, ..request(Phase::Define, 100) };
         check(
             &items,
-            &brief,
+            &request,
             expect![[r"
                 Recipes that worked:
                 - one, two
@@ -493,9 +493,9 @@ mod tests {
         ) {
             let similar = |a: u32, b: u32| (a % 100 == b % 100).then_some(PerMille::new(950));
             let sections = pipeline.map_or(&[][..], |it| PipelineContext::ALL[it].row().sections);
-            let brief =
-                PackRequest { header: &head, footer: &foot, sections, ..brief(Phase::ALL[phase], budget) };
-            let packed = pack_context(&items, &brief, &similar);
+            let request =
+                PackRequest { header: &head, footer: &foot, sections, ..request(Phase::ALL[phase], budget) };
+            let packed = pack_context(&items, &request, &similar);
 
             prop_assert!(packed.n_tokens <= budget);
             prop_assert_eq!(packed.n_tokens, estimate_tokens(&packed.text));
@@ -526,9 +526,9 @@ mod tests {
             let mut items = items;
             items.sort_by_key(|it| it.key);
             items.dedup_by_key(|it| it.key);
-            let forwards = pack_context(&items, &brief(Phase::Refine, budget), &|_, _| None);
+            let forwards = pack_context(&items, &request(Phase::Refine, budget), &|_, _| None);
             items.reverse();
-            prop_assert_eq!(pack_context(&items, &brief(Phase::Refine, budget), &|_, _| None), forwards);
+            prop_assert_eq!(pack_context(&items, &request(Phase::Refine, budget), &|_, _| None), forwards);
         }
     }
 }

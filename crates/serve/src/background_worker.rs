@@ -301,7 +301,7 @@ async fn learn_leftovers(
         if daemon.background.progress.is_stopped() {
             break;
         }
-        if is_silent || (it.has_ended && !daemon.sittings.is_live(it.session)) {
+        if is_silent || (it.has_ended && !daemon.live_sessions.is_live(it.session)) {
             let learned = engine.learner().learn_from_journal(it.session).await?;
             n_kept += learned.iter().map(|it| it.memories.len()).sum::<usize>();
         }

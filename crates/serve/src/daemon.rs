@@ -26,8 +26,8 @@ const IDLE_RELEASE: Duration = Duration::from_mins(3);
 pub(crate) struct Daemon {
     pub(crate) config: Config,
     pub(crate) address: DaemonAddress,
-    pub(crate) shelf: OpenProjects,
-    pub(crate) sittings: LiveSessions,
+    pub(crate) open_projects: OpenProjects,
+    pub(crate) live_sessions: LiveSessions,
     pub(crate) background: Arc<BackgroundWorker>,
     pub(crate) counts: DaemonCounters,
     pub(crate) stop: StopSignal,
@@ -84,8 +84,8 @@ impl Daemon {
         Self {
             address: DaemonAddress::for_data_dir(&config.data),
             config,
-            shelf: OpenProjects::default(),
-            sittings: LiveSessions::default(),
+            open_projects: OpenProjects::default(),
+            live_sessions: LiveSessions::default(),
             background: Arc::default(),
             counts,
             stop: StopSignal::default(),
@@ -99,7 +99,7 @@ impl Daemon {
         &self,
         folder: &Path,
     ) -> Result<Arc<OpenProject>, RequestFailure> {
-        let (project, is_new) = self.shelf.project(&self.config, folder).await?;
+        let (project, is_new) = self.open_projects.project(&self.config, folder).await?;
         if is_new {
             for task in [BackgroundTask::LearnLeft, BackgroundTask::Embed, BackgroundTask::Maintain]
             {
@@ -114,7 +114,7 @@ impl Daemon {
         &self,
         session: SessionId,
     ) -> Result<Arc<LiveSession>, RequestFailure> {
-        if let Some(known) = self.sittings.get(session) {
+        if let Some(known) = self.live_sessions.get(session) {
             return Ok(known);
         }
         let data = self.config.data.clone();
@@ -126,27 +126,28 @@ impl Daemon {
             return Err(RequestFailure::new(ErrorCode::UnknownSession, what));
         };
         let project = self.open_project(&root).await?;
-        Ok(self.sittings.get_or_start(session, &project).0)
+        Ok(self.live_sessions.get_or_start(session, &project).0)
     }
 
     /// Accepts one event of a client.
     pub(crate) async fn accept_event(&self, event: EventEnvelope) -> Result<(), RequestFailure> {
         self.counts.events.fetch_add(1, Ordering::Relaxed);
-        let sitting = match &event.event {
+        let live_session = match &event.event {
             Event::SessionStart(start) => {
                 let project = self.open_project(Path::new(&start.project_root)).await?;
-                self.sittings.get_or_start(event.session, &project).0
+                self.live_sessions.get_or_start(event.session, &project).0
             }
             _ => self.find_session(event.session).await?,
         };
         let has_ended = matches!(event.event, Event::SessionEnd(_));
-        let mut engine = sitting.project.writable_handle(&self.config, Freshness::Recent).await?;
+        let mut engine =
+            live_session.project.writable_handle(&self.config, Freshness::Recent).await?;
         if matches!(event.event, Event::Compaction(_)) {
             engine.injector().mark_conversation_lost(&event.session.to_string())?;
         }
-        self.journal_events(&sitting, &mut engine, vec![event])?;
+        self.journal_events(&live_session, &mut engine, vec![event])?;
         if has_ended {
-            self.end_session(&sitting);
+            self.end_session(&live_session);
         }
         Ok(())
     }
@@ -154,20 +155,22 @@ impl Daemon {
     /// Journals events of a session.
     pub(crate) fn journal_events(
         &self,
-        sitting: &LiveSession,
+        live_session: &LiveSession,
         engine: &mut Project,
         events: Vec<EventEnvelope>,
     ) -> Result<(), RequestFailure> {
         if events.iter().any(is_file_edit) {
-            sitting.project.has_edits.store(true, Ordering::Relaxed);
+            live_session.project.has_edits.store(true, Ordering::Relaxed);
         }
         let completes = events.iter().any(completes_subtask);
-        if sitting.append(engine, events)? {
-            self.sync_soon(sitting.session, engine);
+        if live_session.append(engine, events)? {
+            self.sync_soon(live_session.session, engine);
         }
         if completes {
-            self.background
-                .enqueue(BackgroundTask::LearnSoFar(sitting.session), Some(&sitting.project));
+            self.background.enqueue(
+                BackgroundTask::LearnSoFar(live_session.session),
+                Some(&live_session.project),
+            );
         }
         Ok(())
     }
@@ -178,10 +181,11 @@ impl Daemon {
     }
 
     /// Ends a session: schedules learning and indexing.
-    pub(crate) fn end_session(&self, sitting: &LiveSession) {
-        self.background.enqueue(BackgroundTask::Learn(sitting.session), Some(&sitting.project));
-        self.background.enqueue(BackgroundTask::Index, Some(&sitting.project));
-        self.sittings.remove(sitting.session);
+    pub(crate) fn end_session(&self, live_session: &LiveSession) {
+        self.background
+            .enqueue(BackgroundTask::Learn(live_session.session), Some(&live_session.project));
+        self.background.enqueue(BackgroundTask::Index, Some(&live_session.project));
+        self.live_sessions.remove(live_session.session);
     }
 
     /// Syncs journals in the background until the daemon ends.
@@ -216,8 +220,13 @@ impl Daemon {
             protocol: PROTOCOL_VERSION,
             seconds_up: self.counts.began.elapsed().as_secs(),
             seconds_idle: lock(&self.counts.last).elapsed().as_secs(),
-            projects: self.shelf.list().iter().map(|it| it.root.display().to_string()).collect(),
-            sessions: self.sittings.len(),
+            projects: self
+                .open_projects
+                .list()
+                .iter()
+                .map(|it| it.root.display().to_string())
+                .collect(),
+            sessions: self.live_sessions.len(),
             connections: self.counts.connections.load(Ordering::Relaxed),
             events: self.counts.events.load(Ordering::Relaxed),
             requests: self.counts.requests.load(Ordering::Relaxed),
@@ -230,7 +239,7 @@ impl Daemon {
 
     /// Schedules indexing for projects with edited files.
     pub(crate) fn follow_edits(&self) {
-        for project in self.shelf.list() {
+        for project in self.open_projects.list() {
             if project.has_edits.swap(false, Ordering::Relaxed) {
                 self.background.enqueue(BackgroundTask::Index, Some(&project));
             }
@@ -239,13 +248,13 @@ impl Daemon {
 
     /// Releases idle resources; true if the daemon should exit.
     pub(crate) fn tidy_up(&self) -> bool {
-        self.shelf.close_idle(self.config.quiet);
-        self.shelf
+        self.open_projects.close_idle(self.config.quiet);
+        self.open_projects
             .list()
             .iter()
             .filter(|it| it.idle_time() > IDLE_RELEASE)
             .for_each(|it| it.release_memory());
-        self.sittings.remove_idle(&self.shelf.list());
+        self.live_sessions.remove_idle(&self.open_projects.list());
         let mut asked = lock(&self.counts.asked);
         if asked.is_some_and(|it| it.elapsed() > IDLE_RELEASE) {
             *asked = None;

@@ -100,9 +100,9 @@ async fn search_memories(daemon: &Daemon, line: &str) -> RequestResult {
     let limit = ask.limit.unwrap_or(DEFAULT_HITS).clamp(1, MAX_HITS);
     let mut at_hand = parse_files(&engine, &ask.files)?;
     if let Some(session) = parse_body::<ProjectSelector>(line)?.session_id
-        && let Ok(sitting) = daemon.find_session(session).await
+        && let Ok(live_session) = daemon.find_session(session).await
     {
-        at_hand.extend(sitting.recent_files());
+        at_hand.extend(live_session.recent_files());
     }
     let question = SearchQuery {
         text: ask.query,
@@ -196,8 +196,8 @@ async fn stop_limit(daemon: &Daemon, line: &str) -> RequestResult {
 
 /// Notes for the current step of a session, each memory once.
 async fn step_context(daemon: &Daemon, ask: &StepContextRequest) -> RequestResult {
-    let sitting = daemon.find_session(ask.session_id).await?;
-    let engine = sitting.project.handle(&daemon.config, Freshness::Current).await;
+    let live_session = daemon.find_session(ask.session_id).await?;
+    let engine = live_session.project.handle(&daemon.config, Freshness::Current).await;
     if let (Some(number), None) = (ask.step, &ask.error) {
         return decide_step_note(daemon, ask, number, &engine).await;
     }
@@ -270,46 +270,47 @@ async fn list_dependencies(daemon: &Daemon, line: &str) -> RequestResult {
 async fn record_note(daemon: &Daemon, line: &str) -> RequestResult {
     let (ask, note): (RecordRequest, RecordedNote) = (parse_body(line)?, parse_body(line)?);
     let id = format!("record {}", fingerprint_text(&note.content));
-    let sitting = daemon.find_session(ask.session_id).await?;
+    let live_session = daemon.find_session(ask.session_id).await?;
     let event = Event::Record(note);
-    journal_event(daemon, &sitting, ask.event_id.unwrap_or(id), event).await?;
+    journal_event(daemon, &live_session, ask.event_id.unwrap_or(id), event).await?;
     Ok(json!({ "kept": "scratchpad" }))
 }
 
 async fn record_validation(daemon: &Daemon, ask: &ValidateRequest) -> RequestResult {
-    let sitting = daemon.find_session(ask.session_id).await?;
+    let live_session = daemon.find_session(ask.session_id).await?;
     let now = (daemon.config.now)();
     let event = Event::Validation(ValidationResult { kind: ask.kind, ok: ask.ok, work_unit: None });
     let id = format!("validate {} {} {}", ask.kind, ask.ok, now.0);
-    journal_event(daemon, &sitting, ask.event_id.clone().unwrap_or(id), event).await?;
+    journal_event(daemon, &live_session, ask.event_id.clone().unwrap_or(id), event).await?;
     Ok(json!({}))
 }
 
 async fn finish_session(daemon: &Daemon, ask: &FinishRequest) -> RequestResult {
-    let sitting = daemon.find_session(ask.session_id).await?;
+    let live_session = daemon.find_session(ask.session_id).await?;
     let event = Event::SessionEnd(SessionEnd { outcome: ask.outcome, steps: ask.steps });
-    journal_event(daemon, &sitting, "end".to_owned(), event).await?;
+    journal_event(daemon, &live_session, "end".to_owned(), event).await?;
     if !ask.wait {
-        daemon.end_session(&sitting);
+        daemon.end_session(&live_session);
         return Ok(json!({ "learned": null }));
     }
     // The session stays live meanwhile, so that no other job learns from it.
-    let done = daemon.background.learn_now(sitting.session, &sitting.project).await;
-    daemon.sittings.remove(sitting.session);
-    daemon.background.enqueue(BackgroundTask::Index, Some(&sitting.project));
+    let done = daemon.background.learn_now(live_session.session, &live_session.project).await;
+    daemon.live_sessions.remove(live_session.session);
+    daemon.background.enqueue(BackgroundTask::Index, Some(&live_session.project));
     let stopping = |_| RequestFailure::new(ErrorCode::Stopping, "the daemon is shutting down");
     Ok(json!({ "learned": done.map_err(stopping)?? }))
 }
 
 async fn journal_event(
     daemon: &Daemon,
-    sitting: &LiveSession,
+    live_session: &LiveSession,
     id: String,
     event: Event,
 ) -> Result<(), RequestFailure> {
-    let mut engine = sitting.project.writable_handle(&daemon.config, Freshness::Recent).await?;
-    let (session, at) = (sitting.session, (daemon.config.now)());
-    daemon.journal_events(sitting, &mut engine, vec![EventEnvelope { id, session, at, event }])
+    let mut engine =
+        live_session.project.writable_handle(&daemon.config, Freshness::Recent).await?;
+    let (session, at) = (live_session.session, (daemon.config.now)());
+    daemon.journal_events(live_session, &mut engine, vec![EventEnvelope { id, session, at, event }])
 }
 
 /// Opens the project that a request names.

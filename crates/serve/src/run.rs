@@ -224,7 +224,7 @@ async fn drain(daemon: &Arc<Daemon>) {
         tokio::time::sleep(Duration::from_millis(5)).await;
     }
     let (closing, syncing) = (Arc::clone(daemon), Arc::clone(daemon));
-    let close = tokio::task::spawn_blocking(move || closing.shelf.clear());
+    let close = tokio::task::spawn_blocking(move || closing.open_projects.clear());
     let all = async {
         syncing.sync_journals().await;
         let _ = close.await;

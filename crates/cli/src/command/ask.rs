@@ -27,8 +27,8 @@ pub(crate) async fn run(args: AskArgs, session: &CommandSession<'_>) -> anyhow::
     let text = text_or_stdin(&args.question)?;
     let (filter, reach) = args.which.to_filter(session)?;
     let question = args.asking.search_query(text, filter, reach)?;
-    let notice = session.engine.embedding_indexer().embed_before_search().await;
-    let mut reply = session.engine.retriever().ask(&question).await?;
+    let notice = session.project.embedding_indexer().embed_before_search().await;
+    let mut reply = session.project.retriever().ask(&question).await?;
     reply.results.notices.extend(notice);
     for notice in &reply.results.notices {
         session.output.warn(notice);

@@ -13,7 +13,7 @@ pub(crate) struct BackupArgs {}
 
 pub(crate) async fn run(_: BackupArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     report_start("backing up", session);
-    let made = session.engine.maintenance().backup().await?;
+    let made = session.project.maintenance().backup().await?;
     if session.output.json {
         let backup = |(reach, it): &(engine::NotebookScope, engine::BackupFile)| json!({ "notebook": reach_word(*reach), "name": it.name, "path": it.path, "bytes": it.bytes });
         let backups: Vec<_> = made.iter().map(backup).collect();

@@ -20,8 +20,8 @@ pub(crate) struct ChunksArgs {
 
 pub(crate) fn run(args: &ChunksArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let path = session.engine.project_path(&args.file, &session.base)?;
-    let found = session.engine.code_graph().chunks(&path)?;
+    let path = session.project.project_path(&args.file, &session.base)?;
+    let found = session.project.code_graph().chunks(&path)?;
     if out.json {
         let chunks: Vec<Value> = found.iter().map(wire::graph::chunk_json).collect();
         out.data_json("chunks", json!({ "path": path, "chunks": chunks }));

@@ -191,7 +191,7 @@ async fn set_value(
                 "leave out --for-project",
             ));
         }
-        session.engine.set_setting(key, value).await?;
+        session.project.set_setting(key, value).await?;
     } else {
         config::write_setting(&session.environment.config_file(), key, value)?;
     }
@@ -270,7 +270,7 @@ fn change_encryption(state: EncryptionSwitch, session: CommandSession<'_>) -> an
     }
     let doing = if state == EncryptionSwitch::Off { "decrypting" } else { "encrypting" };
     begin_everywhere(doing, &session);
-    let CommandSession { environment, engine, output, .. } = session;
+    let CommandSession { environment, project: engine, output, .. } = session;
     let (wanted, secret) = match state {
         EncryptionSwitch::Off => ("none", None),
         EncryptionSwitch::Passphrase => {

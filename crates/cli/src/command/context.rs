@@ -92,7 +92,7 @@ impl HookListener {
     fn trust_level(&self, session: &CommandSession<'_>) -> anyhow::Result<TrustLevel> {
         match &self.level {
             Some(word) => Ok(TrustLevel::parse(word).map_err(engine::Error::from)?),
-            None => Ok(session.engine.policy.injection.level),
+            None => Ok(session.project.policy.injection.level),
         }
     }
 
@@ -102,11 +102,11 @@ impl HookListener {
         event: HookEvent,
         session: &CommandSession<'_>,
     ) -> Result<Injection, anyhow::Error> {
-        let root = session.engine.place.root.to_string_lossy().into_owned();
+        let root = session.project.place.root.to_string_lossy().into_owned();
         let message = HookMessage::from_program(self.session.clone(), root, event);
-        let (injector, level) = (session.engine.injector(), self.trust_level(session)?);
+        let (injector, level) = (session.project.injector(), self.trust_level(session)?);
         let notice = if injector.has_search_text(&message) {
-            session.engine.embedding_indexer().embed_before_search().await
+            session.project.embedding_indexer().embed_before_search().await
         } else {
             None
         };
@@ -170,7 +170,7 @@ impl PackingArgs {
     ) -> anyhow::Result<ContextRequest> {
         let mut res = ContextRequest::new(self.asking.parse_phase()?.unwrap_or(usual));
         for path in paths {
-            res.files.push(session.engine.project_path(path, &session.base)?);
+            res.files.push(session.project.project_path(path, &session.base)?);
         }
         res.detail = if self.full { NoteDetail::Full } else { NoteDetail::Summary };
         (res.token_budget, res.disabled_stages) = (self.budget, self.asking.disabled_stages()?);
@@ -197,7 +197,7 @@ pub(crate) async fn run(args: ContextArgs, session: &CommandSession<'_>) -> anyh
         }
         WhichContext::File(args) => {
             let request = args.packing.context_request(&args.paths, Phase::Implement, session)?;
-            (session.engine.injector().file_context(&request).await?, &args.packing)
+            (session.project.injector().file_context(&request).await?, &args.packing)
         }
         WhichContext::Files(args) => return print_files(args, session).await,
         WhichContext::Siblings(args) => return print_siblings(args, session),
@@ -228,7 +228,7 @@ async fn start_context(
     let mut request = args.packing.context_request(&args.file, Phase::Explore, session)?;
     request.task = args.task.clone().unwrap_or_default();
     let notice = embed_before(&request, session).await;
-    let mut context = session.engine.injector().start_context(&request).await?;
+    let mut context = session.project.injector().start_context(&request).await?;
     context.notices.extend(notice);
     Ok(context)
 }
@@ -236,7 +236,7 @@ async fn start_context(
 /// Prints what a hook would inject at these files.
 async fn preview_file_notes(args: &FileArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let paths: Result<Vec<_>, engine::Error> =
-        args.paths.iter().map(|it| session.engine.project_path(it, &session.base)).collect();
+        args.paths.iter().map(|it| session.project.project_path(it, &session.base)).collect();
     let paths = paths?.iter().map(|it| it.as_str().to_owned()).collect();
     let event = HookEvent::FilesTouched { paths };
     let injection = args.listener.preview_injection(event, session).await?;
@@ -273,12 +273,12 @@ async fn embed_before(request: &ContextRequest, session: &CommandSession<'_>) ->
     if !request.has_search_text() {
         return None;
     }
-    session.engine.embedding_indexer().embed_before_search().await
+    session.project.embedding_indexer().embed_before_search().await
 }
 
 /// Prints the reason for an empty injection.
-fn print_silence(telling: &Injection, session: &CommandSession<'_>) -> u8 {
-    let silence = telling.silence.unwrap_or(SilenceReason::Nothing);
+fn print_silence(injection: &Injection, session: &CommandSession<'_>) -> u8 {
+    let silence = injection.silence.unwrap_or(SilenceReason::Nothing);
     if session.output.json {
         session.output.data_json("context", json!({ "text": "", "silence": silence.slug() }));
     } else {
@@ -288,13 +288,13 @@ fn print_silence(telling: &Injection, session: &CommandSession<'_>) -> u8 {
 }
 
 /// Prints warnings about files, and the reasons for excluded ones.
-fn print_warnings(telling: &Injection, detail: JsonDetail, session: &CommandSession<'_>) -> u8 {
+fn print_warnings(injection: &Injection, detail: JsonDetail, session: &CommandSession<'_>) -> u8 {
     let explain = detail == JsonDetail::Explained;
-    let (out, code) = (session.output, u8::from(telling.text.is_empty()));
-    let Some(warned) = &telling.warnings else { return print_silence(telling, session) };
+    let (out, code) = (session.output, u8::from(injection.text.is_empty()));
+    let Some(warned) = &injection.warnings else { return print_silence(injection, session) };
     if out.json {
         let row = |it: &RatedMemory| json!({ "memory": MemoryWire::from(&it.memory), "current": it.current_confidence.as_fraction() });
-        let mut res = json!({ "text": telling.text, "silence": telling.silence.map(SilenceReason::slug),
+        let mut res = json!({ "text": injection.text, "silence": injection.silence.map(SilenceReason::slug),
             "selected": warned.selected.iter().map(row).collect::<Vec<_>>() });
         if explain {
             let left_out = warned.excluded.iter().map(|(it, why)| {
@@ -307,20 +307,20 @@ fn print_warnings(telling: &Injection, detail: JsonDetail, session: &CommandSess
         out.data_json("context", res);
         return code;
     }
-    if !telling.text.is_empty() {
-        out.print_line(telling.text.trim_end());
+    if !injection.text.is_empty() {
+        out.print_line(injection.text.trim_end());
     }
-    let told = |it: &RatedMemory| {
+    let format_line = |it: &RatedMemory| {
         let (id, sure) = (it.memory.id.short(), it.current_confidence);
         format!("#{id}  {}  {}", sure, escape_controls(&it.memory.summary))
     };
     if explain {
-        out.say(telling.silence.map_or("injected, with confidence:", SilenceReason::description));
-        warned.selected.iter().for_each(|it| out.say(&told(it)));
+        out.say(injection.silence.map_or("injected, with confidence:", SilenceReason::description));
+        warned.selected.iter().for_each(|it| out.say(&format_line(it)));
         for (it, why) in &warned.excluded {
-            out.say(&format!("{DIM_STYLE}{}  {}{DIM_STYLE:#}", told(it), why.description()));
+            out.say(&format!("{DIM_STYLE}{}  {}{DIM_STYLE:#}", format_line(it), why.description()));
         }
-    } else if telling.text.is_empty() {
+    } else if injection.text.is_empty() {
         out.say("nothing relevant");
         if !warned.excluded.is_empty() {
             out.hint("--explain shows what was left out, and why");
@@ -330,7 +330,7 @@ fn print_warnings(telling: &Injection, detail: JsonDetail, session: &CommandSess
 }
 
 async fn print_files(args: &FilesArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (engine, out) = (&session.engine, session.output);
+    let (engine, out) = (&session.project, session.output);
     let first = args.file.as_ref().map(|it| engine.project_path(it, &session.base)).transpose()?;
     let first = first.as_ref().map(model::ProjectPath::as_str);
     let files = engine.session_history().rank_task_files(&args.task, first, args.limit).await?;
@@ -352,7 +352,7 @@ async fn print_files(args: &FilesArgs, session: &CommandSession<'_>) -> anyhow::
 }
 
 fn print_siblings(args: &SiblingsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let notes = session.engine.session_history().sibling_notes(args.session)?;
+    let notes = session.project.session_history().sibling_notes(args.session)?;
     let out = session.output;
     if out.json {
         let row = |it: &engine::SiblingNote| json!({ "session": it.session, "type": it.note.kind.slug(), "content": it.note.content, "files": it.note.files });

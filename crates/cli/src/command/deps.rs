@@ -21,7 +21,7 @@ pub(crate) struct DepsArgs {
 
 pub(crate) async fn run(args: DepsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let found = session.engine.code_graph().dependencies(&args.target, args.depth).await?;
+    let found = session.project.code_graph().dependencies(&args.target, args.depth).await?;
     let code = u8::from(found.reached.is_empty());
     if out.json {
         let targets: Vec<Value> = found.targets.iter().map(wire::graph::symbol_json).collect();

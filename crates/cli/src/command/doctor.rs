@@ -19,7 +19,7 @@ pub(crate) struct DoctorArgs {
 pub(crate) async fn run(args: DoctorArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let mode = if args.fix { DoctorMode::Repair } else { DoctorMode::Examine };
     report_start("examining", session);
-    let (found, done) = session.engine.maintenance().doctor(mode).await?;
+    let (found, done) = session.project.maintenance().doctor(mode).await?;
     let mut checks = check_configuration(session);
     checks.extend(found);
     checks.extend(check_vectors(session).await);
@@ -76,7 +76,7 @@ async fn check_vectors(session: &CommandSession<'_>) -> Option<HealthCheck> {
         let (name, fix) = ("vectors".to_owned(), fix.map(str::to_owned));
         Some(HealthCheck { name, health, detail, fix })
     };
-    match session.engine.embedding_indexer().coverage().await {
+    match session.project.embedding_indexer().coverage().await {
         Ok(it) => {
             let detail = match it.n_missing {
                 0 => format!("every memory has a vector of `{}`", it.model),
@@ -85,7 +85,7 @@ async fn check_vectors(session: &CommandSession<'_>) -> Option<HealthCheck> {
                     format!("{lack} no vector of `{}`, of {}", it.model, it.n_memories)
                 }
             };
-            if it.n_missing == 0 || session.engine.config.models.is_built_in() {
+            if it.n_missing == 0 || session.project.config.models.is_built_in() {
                 check(HealthLevel::Good, detail, None)
             } else {
                 check(HealthLevel::Warning, detail, Some("`waylore embed` computes them"))
@@ -121,7 +121,7 @@ fn check_hosts(session: &CommandSession<'_>) -> Option<HealthCheck> {
 
 /// Warns about hosts that run two hooks per event.
 fn check_double_connection(session: &CommandSession<'_>) -> Option<HealthCheck> {
-    let named = connect::called_twice(&session.engine.place.root, &session.environment);
+    let named = connect::called_twice(&session.project.place.root, &session.environment);
     let first = named.first()?;
     let detail = format!(
         "connected in both your settings and this project's: {}; events count once but start two processes",

@@ -73,7 +73,7 @@ pub(crate) async fn run(args: EditArgs, session: &mut CommandSession<'_>) -> any
         cwd: session.base.clone(),
         on_secret: if args.redact { OnSecret::Redact } else { session.settings.on_secret() },
     };
-    let edited = session.engine.editor().edit(&args.id, edit).await.map_err(anyhow::Error::from);
+    let edited = session.project.editor().edit(&args.id, edit).await.map_err(anyhow::Error::from);
     let (before, after) = match (edited, draft) {
         (Err(error), Some(EditDraft { path, id, .. })) => {
             return Err(error.context(KeptDraft { path, id }));
@@ -126,7 +126,7 @@ async fn in_editor(id: &str, session: &CommandSession<'_>) -> anyhow::Result<Edi
     let Some(editor) = environment::editor_command() else {
         return Err(usage_error("neither VISUAL nor EDITOR is set", ways));
     };
-    let found = session.engine.retriever().find_by_id(id).await?;
+    let found = session.project.retriever().find_by_id(id).await?;
     let (path, id) = (draft_path(&found), found.memory.id.short());
     let unfinished = path.exists();
     if unfinished {
@@ -168,7 +168,7 @@ pub(crate) fn discard_draft(found: &LocatedMemory) {
 
 /// Removes the drafts of these memories.
 pub(crate) fn discard_all(session: &CommandSession<'_>) {
-    let dirs = session.engine.notebooks().into_iter().map(|it| it.store.paths().dir.clone());
+    let dirs = session.project.notebooks().into_iter().map(|it| it.store.paths().dir.clone());
     for entry in dirs.filter_map(|it| std::fs::read_dir(it).ok()).flatten().flatten() {
         if entry.file_name().to_string_lossy().starts_with(DRAFT_PREFIX) {
             let removed = std::fs::remove_file(entry.path()).is_ok();

@@ -19,14 +19,14 @@ pub(crate) async fn run(_: EmbedArgs, session: &CommandSession<'_>) -> anyhow::R
     let out = session.output;
     let progress = TaskProgress::default();
     let ticker = ProgressTicker::start_ticker(&progress, "memories", out);
-    let res = session.engine.embedding_indexer().embed_all(&progress).await;
+    let res = session.project.embedding_indexer().embed_all(&progress).await;
     drop(ticker);
     let done = match res {
         Ok(done) => done,
         Err(Error::Model(error)) => return Err(broken_off(&error.to_string(), &progress)),
         Err(error) => return Err(error.into()),
     };
-    let model = session.engine.embedding_indexer().coverage().await?.model;
+    let model = session.project.embedding_indexer().coverage().await?.model;
     let code = u8::from(done.n_missing > 0);
     if out.json {
         let EmbeddingReport { n_embedded: done, n_missing: left, n_dropped: dropped } = done;

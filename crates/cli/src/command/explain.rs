@@ -21,17 +21,17 @@ pub(crate) struct ExplainArgs {
 pub(crate) async fn run(args: ExplainArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
     let Some(id) = args.id else { return list_sessions(session).await };
-    match session.engine.session_history().explain(&id).await? {
+    match session.project.session_history().explain(&id).await? {
         Explanation::Memory { memory, sightings: witnesses, sessions } => {
             of_memory(&memory, &witnesses, &sessions, out);
         }
-        Explanation::Session(told) => of_session(&told, out),
+        Explanation::Session(explanation) => of_session(&explanation, out),
     }
     Ok(0)
 }
 
 async fn list_sessions(session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (out, all) = (session.output, session.engine.session_history().learned_sessions().await?);
+    let (out, all) = (session.output, session.project.session_history().learned_sessions().await?);
     if out.json {
         let rows: Vec<Value> = all.iter().map(session_json).collect();
         out.data_json("sessions", json!({ "sessions": rows }));
@@ -168,11 +168,11 @@ fn format_file(it: &engine::SessionFile) -> String {
     format!("{} ({what})", it.path)
 }
 
-fn of_session(told: &SessionExplanation, out: &Output) {
-    let session = &told.session;
+fn of_session(explanation: &SessionExplanation, out: &Output) {
+    let session = &explanation.session;
     if out.json {
-        let files: Vec<Value> = told.files.iter().map(file_json).collect();
-        let seen: Vec<Value> = told.sightings.iter().map(sighting_json).collect();
+        let files: Vec<Value> = explanation.files.iter().map(file_json).collect();
+        let seen: Vec<Value> = explanation.sightings.iter().map(sighting_json).collect();
         out.data_json(
             "session",
             json!({ "session": session_json(session), "files": files, "seen": seen }),
@@ -206,15 +206,15 @@ fn of_session(told: &SessionExplanation, out: &Output) {
         ));
     }
     let edited: Vec<String> =
-        told.files.iter().filter(|it| it.edits > 0).map(|it| it.path.to_string()).collect();
+        explanation.files.iter().filter(|it| it.edits > 0).map(|it| it.path.to_string()).collect();
     if !edited.is_empty() {
         out.print_line(&format!(
             "  {DIM_STYLE}edited{DIM_STYLE:#}    {}",
             escape_controls(&edited.join(", "))
         ));
     }
-    for it in &told.sightings {
-        let fate = match (&it.dropped, it.memory) {
+    for it in &explanation.sightings {
+        let result = match (&it.dropped, it.memory) {
             (Some((why, detail)), _) => format!("dropped: {why}, {detail}"),
             (None, Some(memory)) => format!("kept as #{}", memory.short()),
             (None, None) => "kept".to_owned(),
@@ -223,7 +223,7 @@ fn of_session(told: &SessionExplanation, out: &Output) {
         out.print_line(&format!(
             "{} {DIM_STYLE}{}{DIM_STYLE:#}",
             it.signal,
-            escape_controls(&fate)
+            escape_controls(&result)
         ));
         out.print_line(&format!("  {}", escape_controls(&it.evidence.summary_line())));
     }

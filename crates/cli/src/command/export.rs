@@ -50,7 +50,7 @@ pub(crate) async fn run(args: ExportArgs, session: &CommandSession<'_>) -> anyho
     if args.format == ExportFormat::Archive {
         return write_archive(args, reach, session).await;
     }
-    let package = session.engine.maintenance().export(reach).await?;
+    let package = session.project.maintenance().export(reach).await?;
     let types = &session.settings.types;
     let text = match args.format {
         ExportFormat::Markdown => to_markdown(&package, types),
@@ -96,7 +96,7 @@ async fn write_archive(
     };
     let path = session.environment.cwd.join(path);
     report_start("writing and checking", session);
-    let contents = session.engine.maintenance().archive(reach, &path).await?;
+    let contents = session.project.maintenance().archive(reach, &path).await?;
     let n = usize::try_from(contents.memories).unwrap_or(0);
     report_written(&path, n, ", opened and checked", session.output);
     Ok(0)

@@ -62,7 +62,7 @@ pub(crate) async fn run(args: FlagArgs, session: &mut CommandSession<'_>) -> any
             cwd: session.base.clone(),
         },
     };
-    let res = session.engine.editor().correct(&args.id, correction).await?;
+    let res = session.project.editor().correct(&args.id, correction).await?;
     let out = session.output;
     if out.json {
         let body = json!({

@@ -15,7 +15,7 @@ pub(crate) struct ForgetArgs {
 }
 
 pub(crate) async fn run(args: ForgetArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let forgotten = session.engine.editor().forget(&args.ids).await?;
+    let forgotten = session.project.editor().forget(&args.ids).await?;
     if session.output.json {
         let memories: Vec<MemoryWire> = forgotten.iter().map(MemoryWire::from).collect();
         session.output.data_json("forgotten", json!({ "memories": memories }));

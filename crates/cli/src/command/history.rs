@@ -16,7 +16,7 @@ pub(crate) struct HistoryArgs {
 }
 
 pub(crate) async fn run(args: HistoryArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let past = session.engine.retriever().history(&args.id).await?;
+    let past = session.project.retriever().history(&args.id).await?;
     if session.output.json {
         let step = |(entry, memory): &(engine::HistoryEntry, Option<Memory>)| {
             json!({

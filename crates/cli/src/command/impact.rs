@@ -26,7 +26,7 @@ pub(crate) struct ImpactArgs {
 
 pub(crate) async fn run(args: ImpactArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let found = session.engine.code_graph().impact(&args.target, args.depth).await?;
+    let found = session.project.code_graph().impact(&args.target, args.depth).await?;
     if out.json {
         let memories: Vec<MemoryWire> = found.memories.iter().map(MemoryWire::from).collect();
         let list = |it: &[engine::SymbolInfo]| {

@@ -55,7 +55,7 @@ pub(crate) async fn run(args: ImportArgs, session: &mut CommandSession<'_>) -> a
         on_secret: if args.redact { OnSecret::Redact } else { OnSecret::Refuse },
         dry_run: args.dry_run,
     };
-    let res = session.engine.editor().import(records, how).await?;
+    let res = session.project.editor().import(records, how).await?;
     let n =
         |wanted: fn(&RecordOutcome) -> bool| res.outcomes.iter().filter(|it| wanted(it)).count();
     let (added, known, erased) = (

@@ -100,13 +100,13 @@ pub(crate) async fn read_project(
 ) -> anyhow::Result<IndexReading> {
     let start = Instant::now();
     let ticker = ProgressTicker::start_ticker(progress, "files", session.output);
-    let res = session.engine.code_indexer().index_code(progress, threads).await;
+    let res = session.project.code_indexer().index_code(progress, threads).await;
     drop(ticker);
     let (code, took) = (res?, start.elapsed());
     let (mut history, mut n_modules) = (HistoryReport::default(), 0);
     if !code.is_partial {
-        history = session.engine.code_indexer().index_history(progress).await?;
-        n_modules = session.engine.code_indexer().index_map().await?;
+        history = session.project.code_indexer().index_history(progress).await?;
+        n_modules = session.project.code_indexer().index_map().await?;
     }
     let history_took = start.elapsed().saturating_sub(took);
     Ok(IndexReading { code, took, history, history_took, n_modules })
@@ -122,7 +122,7 @@ async fn refine_index(
     let bytes = engine::read_scip_file(&session.base.join(file))?;
     let progress = TaskProgress::default();
     let ticker = ProgressTicker::start_ticker(&progress, "files", out);
-    let mut indexer = session.engine.code_indexer();
+    let mut indexer = session.project.code_indexer();
     let work = indexer.refine_code(bytes, below, &progress, threads);
     let res = run_stoppable(work, || progress.stop()).await;
     drop(ticker);

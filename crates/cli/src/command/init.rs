@@ -41,10 +41,10 @@ struct InitReport {
 
 pub(crate) async fn run(args: InitArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let place = session.engine.place.clone();
+    let place = session.project.place.clone();
     out.say(&format!(
         "{BOLD_STYLE}{}{BOLD_STYLE:#}  {DIM_STYLE}{}{DIM_STYLE:#}",
-        session.engine.project_state().name(),
+        session.project.project_state().name(),
         place.root.display()
     ));
     let reading = read_project(&TaskProgress::default(), all_cores(), session).await?;
@@ -92,7 +92,7 @@ async fn take_rules(
     session: &mut CommandSession<'_>,
 ) -> anyhow::Result<(Vec<ParsedRuleFile>, Option<RuleImport>)> {
     let out = session.output;
-    let books = if args.no_rules { Vec::new() } else { session.engine.editor().list_rules() };
+    let books = if args.no_rules { Vec::new() } else { session.project.editor().list_rules() };
     let n_rules: usize = books.iter().map(|it| it.rules.len()).sum();
     if n_rules == 0 {
         return Ok((books, None));
@@ -105,7 +105,7 @@ async fn take_rules(
         out.hint("`waylore init --yes` imports them; agents get only rules that their host does not read itself");
         return Ok((books, None));
     }
-    let taken = session.engine.editor().import_rules(&books, engine::RuleTrust::Vouched).await?;
+    let taken = session.project.editor().import_rules(&books, engine::RuleTrust::Vouched).await?;
     out.say(&format!(
         "rules: {} new, {} reworded, {} gone from their file, {} known already",
         taken.added.len(),
@@ -131,7 +131,7 @@ const MAX_EXAMPLES: usize = 3;
 /// A few memories of different kinds, highest confidence first.
 async fn example_memories(session: &CommandSession<'_>) -> anyhow::Result<Vec<RatedMemory>> {
     let mut standing = session
-        .engine
+        .project
         .retriever()
         .list(&MemoryFilter::active(1_000), Some(NotebookScope::Project))
         .await?;
@@ -159,7 +159,7 @@ fn render(done: &InitReport, session: &CommandSession<'_>) {
     } else {
         out.say("\nfor example:");
         for it in &done.examples {
-            out.print_line(&format_memory(it, &session.engine.config.types));
+            out.print_line(&format_memory(it, &session.project.config.types));
         }
     }
     next_steps(done, out);
@@ -199,7 +199,7 @@ fn to_json(done: &InitReport, session: &CommandSession<'_>) -> serde_json::Value
         done.hosts.iter().map(|it| json!({ "host": it.host, "connected": it.connected })).collect();
     let examples: Vec<_> = done.examples.iter().map(|it| MemoryWire::from(&it.memory)).collect();
     json!({
-        "project": session.engine.project_state().name(),
+        "project": session.project.project_state().name(),
         "files": done.reading.code.n_files,
         "symbols": done.reading.code.n_symbols,
         "commits": done.reading.history.n_commits,

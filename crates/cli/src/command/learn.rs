@@ -65,16 +65,16 @@ pub(crate) async fn run(args: LearnArgs, session: &mut CommandSession<'_>) -> an
         dry_run(&args, session, &transcripts).await?
     } else {
         let llm = session.settings.llm_access();
-        session.engine.set_policy(ProjectPolicy { llm, ..session.engine.policy });
-        learn_all(&mut session.engine, &args, &transcripts, out).await?
+        session.project.set_policy(ProjectPolicy { llm, ..session.project.policy });
+        learn_all(&mut session.project, &args, &transcripts, out).await?
     };
     let mut sum = sum;
     if !args.dry_run {
-        for it in session.engine.learner().synthesise_week().await? {
+        for it in session.project.learner().synthesise_week().await? {
             sum.kept.insert(it.memory.id, it);
         }
     }
-    let strictness = session.engine.session_history().strictness().await?;
+    let strictness = session.project.session_history().strictness().await?;
     if out.json {
         let mut json = to_json(&sum, &args);
         json["strictness"] = strictness_json(strictness);
@@ -93,7 +93,7 @@ pub(super) async fn all_found(session: &mut CommandSession<'_>) -> anyhow::Resul
         return Ok(LearnTotals::default());
     }
     let transcripts = find_transcripts(&args, session)?;
-    learn_all(&mut session.engine, &args, &transcripts, session.output).await
+    learn_all(&mut session.project, &args, &transcripts, session.output).await
 }
 
 fn find_transcripts(
@@ -111,14 +111,14 @@ fn find_transcripts(
         return Err(CliFailure { kind: FailureKind::Environment, message, hint }.into());
     };
     let mut res =
-        session.engine.session_history().host_transcripts(home, &environment::folder_variable);
-    res.extend(session.engine.session_history().journal_transcripts());
+        session.project.session_history().host_transcripts(home, &environment::folder_variable);
+    res.extend(session.project.session_history().journal_transcripts());
     Ok(res)
 }
 
 /// Imports messages that hooks stored for this project while no daemon ran.
 async fn take_in(session: &mut CommandSession<'_>) -> anyhow::Result<()> {
-    let engine = &mut session.engine;
+    let engine = &mut session.project;
     for waiting in engine::list_inbox(&engine.config.data, session.environment.now) {
         if waiting.root.starts_with(&engine.place.root) {
             engine.session_journal().import_inbox_session(&waiting).await?;
@@ -135,7 +135,7 @@ async fn dry_run(
 ) -> anyhow::Result<LearnTotals> {
     let suffix = model::MemoryId::new(session.environment.now, environment::random_bytes()).short();
     let data = environment::temporary_path(&format!("rehearsal-{suffix}"));
-    let config = engine::Config { data: data.clone(), ..session.engine.config.clone() };
+    let config = engine::Config { data: data.clone(), ..session.project.config.clone() };
     let mut engine = Project::open(config, &session.base, session.environment.now).await?;
     let res = learn_all(&mut engine, args, transcripts, session.output).await;
     drop(engine);

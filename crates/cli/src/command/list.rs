@@ -85,7 +85,7 @@ impl ListFilterArgs {
             None => None,
         };
         let file = match &self.file {
-            Some(file) => Some(session.engine.project_path(file, &session.base)?),
+            Some(file) => Some(session.project.project_path(file, &session.base)?),
             None => None::<ProjectPath>,
         };
         let filter = MemoryFilter {
@@ -107,7 +107,7 @@ impl ListFilterArgs {
 
 pub(crate) async fn run(args: ListArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let (filter, reach) = args.which.to_filter(session)?;
-    let found = session.engine.retriever().list(&filter, reach).await?;
+    let found = session.project.retriever().list(&filter, reach).await?;
     if session.output.json {
         let memories: Vec<MemoryWire> = found.iter().map(MemoryWire::from).collect();
         session.output.data_json("memories", json!({ "memories": memories }));
@@ -119,7 +119,7 @@ pub(crate) async fn run(args: ListArgs, session: &CommandSession<'_>) -> anyhow:
     if found.is_empty() {
         session
             .output
-            .say(&format!("nothing to show for `{}`", session.engine.project_state().name()));
+            .say(&format!("nothing to show for `{}`", session.project.project_state().name()));
         session.output.hint("waylore remember \"…\" stores a memory");
     }
     if found.len() == usize::try_from(filter.limit).unwrap_or(usize::MAX) {

@@ -24,7 +24,7 @@ pub(crate) async fn run(args: MaintainArgs, session: &CommandSession<'_>) -> any
     let compact = if args.compact { CompactMode::Always } else { CompactMode::IfWorthwhile };
     let options = MaintenanceOptions { backup_every_days: every, compact, dry_run: args.dry_run };
     report_start("checking and tidying", session);
-    let done = session.engine.maintenance().maintain(options).await?;
+    let done = session.project.maintenance().maintain(options).await?;
     let code = if done.iter().any(|it| !it.findings.is_empty()) { 3 } else { 0 };
     if session.output.json {
         let one = |it: &MaintenanceReport| {

@@ -67,7 +67,7 @@ pub(crate) async fn run(args: MapArgs, session: &mut CommandSession<'_>) -> anyh
         return change_map(edit, session).await;
     }
     let out = session.output;
-    let map = session.engine.code_graph().module_map().await?;
+    let map = session.project.code_graph().module_map().await?;
     if let Some(word) = &args.module {
         let Some(module) = map.find_module(word) else {
             let what = format!("no module `{word}`");
@@ -93,12 +93,12 @@ async fn change_map(edit: EditMap, session: &mut CommandSession<'_>) -> anyhow::
         EditMap::Rename(it) => (it.module, MapEdit::Name(it.name.join(" "))),
         EditMap::Describe(it) => (it.module, MapEdit::Description(it.text.join(" "))),
         EditMap::Move(it) => {
-            let path = |it: &PathBuf| session.engine.project_path(it, &session.base);
+            let path = |it: &PathBuf| session.project.project_path(it, &session.base);
             (it.module, MapEdit::Members(it.files.iter().map(path).collect::<Result<_, _>>()?))
         }
     };
-    let memory = session.engine.code_indexer().update_module_map(&module, edit).await?;
-    let map = session.engine.code_graph().module_map().await?;
+    let memory = session.project.code_indexer().update_module_map(&module, edit).await?;
+    let map = session.project.code_graph().module_map().await?;
     let out = session.output;
     let found = memory.modules.first().and_then(|it| map.find_module(it));
     match found {

@@ -49,10 +49,10 @@ pub(crate) fn run(args: &McpArgs, global: &GlobalArgs, output: &Output) -> anyho
         return Ok(0);
     };
     let (token, place) = http_token(&environment)?;
-    let told = Output { json: output.json, quiet: output.quiet };
+    let printer = Output { json: output.json, quiet: output.quiet };
     let ready = Box::new(move |address: SocketAddr| {
-        told.say(&format!("serving at http://{address}/mcp"));
-        told.hint(&format!("clients send `Authorization: Bearer …`; the token is in {place}"));
+        printer.say(&format!("serving at http://{address}/mcp"));
+        printer.hint(&format!("clients send `Authorization: Bearer …`; the token is in {place}"));
     });
     let served = runtime.block_on(serve_http(config, HttpConfig { address, token, ready }));
     served.map_err(|error| CliFailure {

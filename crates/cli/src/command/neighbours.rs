@@ -20,7 +20,7 @@ pub(crate) struct NeighboursArgs {
 
 pub(crate) async fn run(args: NeighboursArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let (found, freshness) = session.engine.code_graph().neighbours(&args.files).await?;
+    let (found, freshness) = session.project.code_graph().neighbours(&args.files).await?;
     let code = u8::from(found.is_empty());
     if out.json {
         let files: Vec<Value> = found.iter().map(wire::graph::neighbour_json).collect();

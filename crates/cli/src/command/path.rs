@@ -18,7 +18,7 @@ pub(crate) struct PathArgs {
 
 pub(crate) async fn run(args: PathArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let found = session.engine.code_graph().route(&args.from, &args.to).await?;
+    let found = session.project.code_graph().route(&args.from, &args.to).await?;
     if out.json {
         let step = |it: &(engine::SymbolInfo, Option<engine::RouteEdge>)| -> Value {
             let by = it.1.map(|edge| {

@@ -18,7 +18,7 @@ pub(crate) struct PinArgs {
 }
 
 pub(crate) async fn run(args: PinArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let (memory, changed) = session.engine.editor().pin(&args.id, !args.off).await?;
+    let (memory, changed) = session.project.editor().pin(&args.id, !args.off).await?;
     if session.output.json {
         session.output.data_json(
             "pinned",

@@ -39,7 +39,7 @@ pub(crate) async fn run(args: PurgeArgs, mut session: CommandSession<'_>) -> any
     let question = if args.everything {
         "All memories of all projects will be erased.".to_owned()
     } else if args.this_project {
-        format!("All memories of `{}` will be erased.", session.engine.project_state().name())
+        format!("All memories of `{}` will be erased.", session.project.project_state().name())
     } else {
         "This cannot be undone.".to_owned()
     };
@@ -57,22 +57,22 @@ pub(crate) async fn run(args: PurgeArgs, mut session: CommandSession<'_>) -> any
         edit::discard_all(&session);
     }
     for id in &args.ids {
-        edit::discard_draft(&session.engine.retriever().find_by_id(id).await?);
+        edit::discard_draft(&session.project.retriever().find_by_id(id).await?);
     }
     let output = session.output;
     let res = if args.everything {
-        session.engine.purge_everything().await?
+        session.project.purge_everything().await?
     } else if args.this_project {
-        session.engine.purge_project().await?
+        session.project.purge_project().await?
     } else if args.secret {
         let secret = String::from_utf8(read_all(std::io::stdin().lock())?).map_err(|_| {
             usage_error("the secret is not valid UTF-8", "give it as text on standard input")
         })?;
-        session.engine.maintenance().purge_secret(&secret).await?
+        session.project.maintenance().purge_secret(&secret).await?
     } else if args.secrets {
-        session.engine.maintenance().purge_secrets_found().await?
+        session.project.maintenance().purge_secrets_found().await?
     } else {
-        session.engine.maintenance().purge_memories(&args.ids).await?
+        session.project.maintenance().purge_memories(&args.ids).await?
     };
     Ok(render(&res, args.secret || args.secrets, output))
 }

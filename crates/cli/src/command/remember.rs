@@ -76,7 +76,7 @@ pub(crate) async fn run(
         key: args.key,
         dry_run: args.dry_run,
     };
-    let res = session.engine.editor().remember(teaching).await?;
+    let res = session.project.editor().remember(teaching).await?;
     let mode = WriteMode::from_dry_run_flag(args.dry_run);
     if session.output.json {
         session.output.data_json("remembered", to_json(&res, mode));

@@ -18,7 +18,7 @@ pub(crate) struct RestoreArgs {
 }
 
 pub(crate) async fn run(args: RestoreArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let memory = session.engine.editor().restore(&args.id, args.version).await?;
+    let memory = session.project.editor().restore(&args.id, args.version).await?;
     if session.output.json {
         session.output.data_json("restored", json!({ "memory": MemoryWire::from(&memory) }));
         return Ok(0);

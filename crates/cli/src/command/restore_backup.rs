@@ -31,7 +31,7 @@ pub(crate) fn run(args: RestoreBackupArgs, session: &mut CommandSession<'_>) -> 
     if !confirm_or_fail(args.yes, &format!("`{name}` will replace the current database."))? {
         return Ok(report_declined("nothing was changed", session.output));
     }
-    let contents = session.engine.restore_backup(reach, &name)?;
+    let contents = session.project.restore_backup(reach, &name)?;
     if session.output.json {
         session
             .output
@@ -43,7 +43,7 @@ pub(crate) fn run(args: RestoreBackupArgs, session: &mut CommandSession<'_>) -> 
         "restored {BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
         format_count(n, "memory", "memories")
     ));
-    if let Some((aside, _)) = session.engine.maintenance().replaced(reach) {
+    if let Some((aside, _)) = session.project.maintenance().replaced(reach) {
         let whose = if reach == NotebookScope::User { " --user" } else { "" };
         session.output.hint(&format!(
             "the replaced database is kept in `{}`; `waylore restore-backup{whose} {REPLACED_BACKUP_NAME}` restores it",
@@ -54,8 +54,8 @@ pub(crate) fn run(args: RestoreBackupArgs, session: &mut CommandSession<'_>) -> 
 }
 
 fn list_backups(reach: NotebookScope, session: &CommandSession<'_>) -> u8 {
-    let backups = session.engine.maintenance().backups(reach);
-    let aside = session.engine.maintenance().replaced(reach);
+    let backups = session.project.maintenance().backups(reach);
+    let aside = session.project.maintenance().replaced(reach);
     let code = u8::from(backups.is_empty() && aside.is_none());
     if session.output.json {
         let backups: Vec<_> = backups.iter().map(|it| to_json(&it.0.name, it)).collect();

@@ -66,11 +66,11 @@ pub(crate) async fn run(args: ReviewArgs, session: &mut CommandSession<'_>) -> a
         let id = memory_id(&shown.memory);
         match decision {
             ReviewDecision::Right => {
-                session.engine.editor().correct(&id, MemoryCorrection::Confirmed).await?;
+                session.project.editor().correct(&id, MemoryCorrection::Confirmed).await?;
             }
             ReviewDecision::Discard => {
                 let wrong = MemoryCorrection::Outdated { replacement: None };
-                session.engine.editor().correct(&id, wrong).await?;
+                session.project.editor().correct(&id, wrong).await?;
             }
             ReviewDecision::Edit => match keyboard.read_text("new text")? {
                 Some(text) => edit_memory(session, &id, text).await?,
@@ -117,9 +117,9 @@ async fn pending_memories(
         statuses: vec![MemoryStatus::NeedsReview, MemoryStatus::Tainted],
         ..MemoryFilter::active(10_000)
     };
-    let mut res = session.engine.retriever().list(&filter, None).await?;
+    let mut res = session.project.retriever().list(&filter, None).await?;
     if args.all {
-        let rest = session.engine.retriever().list(&MemoryFilter::active(10_000), None).await?;
+        let rest = session.project.retriever().list(&MemoryFilter::active(10_000), None).await?;
         let is_open = |it: &RatedMemory| {
             it.memory.status() == MemoryStatus::Live && !it.memory.flags.user_verified
         };
@@ -130,7 +130,7 @@ async fn pending_memories(
 
 fn show_memory(shown: &RatedMemory, at: usize, n: usize, session: &CommandSession<'_>) {
     let (out, memory) = (session.output, &shown.memory);
-    let kind = kind_label(&memory.kind, &session.engine.config.types);
+    let kind = kind_label(&memory.kind, &session.project.config.types);
     out.say(&format!(
         "\n{DIM_STYLE}{} of {n}{DIM_STYLE:#}  {BOLD_STYLE}#{}{BOLD_STYLE:#}  {kind}",
         at + 1,
@@ -168,25 +168,25 @@ async fn edit_memory(
         cwd: session.base.clone(),
         on_secret: OnSecret::Refuse,
     };
-    session.engine.editor().edit(id, edit).await?;
+    session.project.editor().edit(id, edit).await?;
     // Editing a memory confirms it.
-    session.engine.editor().correct(id, MemoryCorrection::Confirmed).await?;
+    session.project.editor().correct(id, MemoryCorrection::Confirmed).await?;
     Ok(())
 }
 
 /// Undoes the decision about a memory; an edit made two changes.
 async fn take_back(session: &mut CommandSession<'_>, before: &Memory) -> anyhow::Result<()> {
-    while session.engine.retriever().find_by_id(&memory_id(before)).await?.memory.version
+    while session.project.retriever().find_by_id(&memory_id(before)).await?.memory.version
         > before.version
         && has_changed(session, before).await?
     {
-        session.engine.editor().undo(Some(&memory_id(before))).await?;
+        session.project.editor().undo(Some(&memory_id(before))).await?;
     }
     Ok(())
 }
 
 async fn has_changed(session: &CommandSession<'_>, before: &Memory) -> anyhow::Result<bool> {
-    let now = session.engine.retriever().find_by_id(&memory_id(before)).await?.memory;
+    let now = session.project.retriever().find_by_id(&memory_id(before)).await?.memory;
     let same = now.content == before.content
         && now.flags == before.flags
         && now.states == before.states

@@ -27,8 +27,8 @@ pub(crate) async fn run(args: SearchArgs, session: &CommandSession<'_>) -> anyho
     let text = text_or_stdin(&args.words)?;
     let (filter, reach) = args.which.to_filter(session)?;
     let question = args.asking.search_query(text, filter, reach)?;
-    let notice = session.engine.embedding_indexer().embed_before_search().await;
-    let mut answer = session.engine.retriever().search(&question).await?;
+    let notice = session.project.embedding_indexer().embed_before_search().await;
+    let mut answer = session.project.retriever().search(&question).await?;
     answer.notices.extend(notice);
     for notice in &answer.notices {
         session.output.warn(notice);

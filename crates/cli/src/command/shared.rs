@@ -145,13 +145,13 @@ const LARGE_DATABASE_BYTES: u64 = 32 << 20;
 
 /// Announces a long operation if the databases are large.
 pub(crate) fn report_start(doing: &str, session: &CommandSession<'_>) {
-    let databases = session.engine.notebooks().into_iter().map(|it| it.store.path());
+    let databases = session.project.notebooks().into_iter().map(|it| it.store.path());
     begin_with(doing, databases, session.output);
 }
 
 /// Like [`report_start`], for operations on all projects.
 pub(crate) fn begin_everywhere(doing: &str, session: &CommandSession<'_>) {
-    let data = session.engine.data_dir();
+    let data = session.project.data_dir();
     let projects = data.list_projects().into_iter().map(|it| data.project_paths(it));
     let homes = projects.chain(std::iter::once(data.user_paths()));
     begin_with(doing, homes.map(|it| it.database()), session.output);

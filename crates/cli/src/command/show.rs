@@ -17,11 +17,11 @@ pub(crate) struct ShowArgs {
 }
 
 pub(crate) async fn run(args: ShowArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let found = session.engine.retriever().find_by_id(&args.id).await?;
-    let gone = session.engine.retriever().missing_relation_targets(&found.memory).await?;
+    let found = session.project.retriever().find_by_id(&args.id).await?;
+    let gone = session.project.retriever().missing_relation_targets(&found.memory).await?;
     let mut shown =
-        session.engine.retriever().rate(&found.notebook, vec![found.memory]).await?.remove(0);
-    let doubts = session.engine.retriever().check_staleness(&mut shown).await;
+        session.project.retriever().rate(&found.notebook, vec![found.memory]).await?.remove(0);
+    let doubts = session.project.retriever().check_staleness(&mut shown).await;
     if session.output.json {
         let body = json!({ "memory": MemoryWire::from(&shown), "caveats": doubts });
         session.output.data_json("memory", body);

@@ -16,10 +16,10 @@ use crate::wire::reach_word;
 pub(crate) struct StatsArgs {}
 
 pub(crate) async fn run(_: StatsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let stats = session.engine.maintenance().stats().await?;
-    let activity = session.engine.maintenance().activity().await?;
-    let trial = session.engine.maintenance().trial().await?;
-    let coverage = match session.engine.embedding_indexer().coverage().await {
+    let stats = session.project.maintenance().stats().await?;
+    let activity = session.project.maintenance().activity().await?;
+    let trial = session.project.maintenance().trial().await?;
+    let coverage = match session.project.embedding_indexer().coverage().await {
         Ok(it) => Some(it),
         Err(engine::Error::Model(error)) => {
             session.output.warn(&format!("the provider of vectors fails: {error}"));
@@ -34,7 +34,7 @@ pub(crate) async fn run(_: StatsArgs, session: &CommandSession<'_>) -> anyhow::R
         );
         session.output.data_json(
             "stats",
-            json!({ "project": session.engine.project_state().name(), "notebooks": notebooks, "vectors": vectors, "activity": activity_json(&activity), "trial": trial.as_ref().map(trial_json) }),
+            json!({ "project": session.project.project_state().name(), "notebooks": notebooks, "vectors": vectors, "activity": activity_json(&activity), "trial": trial.as_ref().map(trial_json) }),
         );
         return Ok(0);
     }
@@ -58,7 +58,7 @@ pub(crate) async fn run(_: StatsArgs, session: &CommandSession<'_>) -> anyhow::R
     if !stats.iter().any(|it| it.scope == engine::NotebookScope::Project) {
         session
             .output
-            .say(&format!("no memories about `{}` yet", session.engine.project_state().name()));
+            .say(&format!("no memories about `{}` yet", session.project.project_state().name()));
         session.output.hint("waylore remember \"…\" stores a memory");
     }
     Ok(0)
@@ -181,7 +181,7 @@ fn render(it: &NotebookStats, session: &CommandSession<'_>) {
         |status: MemoryStatus| !matches!(status, MemoryStatus::Deleted | MemoryStatus::Deprecated);
     let n: u64 = it.memories.iter().filter(|it| standing(it.status)).map(|it| it.count).sum();
     let name = match it.scope {
-        engine::NotebookScope::Project => session.engine.project_state().name(),
+        engine::NotebookScope::Project => session.project.project_state().name(),
         engine::NotebookScope::User => "yours, in every project",
     };
     out.print_line(&format!(

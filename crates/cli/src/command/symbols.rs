@@ -16,7 +16,7 @@ pub(crate) struct SymbolsArgs {
 
 pub(crate) async fn run(args: SymbolsArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
-    let (found, freshness) = session.engine.code_graph().symbols(&args.file).await?;
+    let (found, freshness) = session.project.code_graph().symbols(&args.file).await?;
     let code = u8::from(found.is_empty());
     if out.json {
         let symbols: Vec<Value> = found.iter().map(wire::graph::symbol_json).collect();

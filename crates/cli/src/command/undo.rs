@@ -16,7 +16,7 @@ pub(crate) struct UndoArgs {
 }
 
 pub(crate) async fn run(args: UndoArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
-    let undone = session.engine.editor().undo(args.id.as_deref()).await?;
+    let undone = session.project.editor().undo(args.id.as_deref()).await?;
     if session.output.json {
         let memory = |(id, memory): &(model::MemoryId, Option<model::Memory>)| json!({ "id": id, "memory": memory.as_ref().map(MemoryWire::from) });
         let memories: Vec<_> = undone.memories.iter().map(memory).collect();

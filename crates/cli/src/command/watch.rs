@@ -26,13 +26,13 @@ pub(crate) struct WatchArgs {
 pub(crate) async fn run(args: WatchArgs, session: &mut CommandSession<'_>) -> anyhow::Result<u8> {
     let out = session.output;
     let mut watch =
-        session.engine.code_indexer().watch_code(args.threads.unwrap_or_else(all_cores)).await?;
+        session.project.code_indexer().watch_code(args.threads.unwrap_or_else(all_cores)).await?;
     let (progress, stop) = (TaskProgress::default(), watch.stop_handle());
     let end = || {
         progress.stop();
         stop.stop();
     };
-    run_stoppable(follow_changes(&mut session.engine, &mut watch, &progress, out), end).await?;
+    run_stoppable(follow_changes(&mut session.project, &mut watch, &progress, out), end).await?;
     out.say("no longer watching");
     Ok(0)
 }

@@ -118,7 +118,7 @@ fn an_agent_asks_about_the_code() {
         "{}",
         said[1]
     );
-    assert!(text(&said[2]).contains("when a person has confirmed it"), "{}", said[2]);
+    assert!(text(&said[2]).contains("when the user confirms it"), "{}", said[2]);
     assert!(!text(&said[3]).contains("Sells things"), "nobody has looked: {}", said[3]);
     assert!(text(&said[4]).contains("no module is called"), "{}", said[4]);
     let read = said[5]["result"]["contents"][0]["text"].as_str().unwrap();
@@ -219,7 +219,7 @@ fn the_project_is_the_one_the_host_names() {
     let elsewhere = desk.root.join("elsewhere");
     fs::create_dir(&elsewhere).unwrap();
     let place = elsewhere.display().to_string();
-    assert!(text(&answers(&desk, &["-C", &place, "mcp"], &ask)[0]).starts_with("Nothing"));
+    assert!(text(&answers(&desk, &["-C", &place, "mcp"], &ask)[0]).starts_with("No "));
     let input = format!("{}\n{}\n", handshake(), ask[0]);
     let mut command = desk.command(&["mcp"]);
     command.env("CLAUDE_PROJECT_DIR", &desk.project).current_dir(&elsewhere);
@@ -273,7 +273,7 @@ fn an_address_that_others_can_reach_is_refused() {
     let desk = Desk::new();
     for address in ["0.0.0.0:0", "[::]:0"] {
         let said = desk.run(&["mcp", "--http", address]).ends(2, address);
-        assert!(said.err.contains("only this machine is served"), "{said:?}");
+        assert!(said.err.contains("is reachable from other machines"), "{said:?}");
     }
     let mut command = desk.command(&["mcp", "--http", "127.0.0.1:0"]);
     command.env("WAYLORE_MCP_TOKEN", "short");

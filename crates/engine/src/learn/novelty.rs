@@ -115,8 +115,8 @@ fn resolve(
             }
             reinforce(session, judged, old, fresh, rule)
         }
-        Some((at, StatementRelation::Contradicts { conflict: what })) => {
-            supersede(judged, known.swap_remove(at), fresh, &what.to_string())
+        Some((at, StatementRelation::Contradicts { conflict })) => {
+            supersede(judged, known.swap_remove(at), fresh, &conflict.to_string())
         }
         _ => create(judged, fresh, LessonEffect::Created, Vec::new()),
     }
@@ -227,7 +227,7 @@ fn create(
 
 fn drop_sighting(judged: JudgedSighting, verdict: PromotionVerdict) -> SightingOutcome {
     let (reason, detail) = match verdict {
-        PromotionVerdict::Dropped { reason: why, detail } => (why, detail),
+        PromotionVerdict::Dropped { reason, detail } => (reason, detail),
         PromotionVerdict::Keep { .. } => (DropReason::Budget, String::new()),
     };
     let JudgedSighting { sighting, draft, memory, .. } = judged;

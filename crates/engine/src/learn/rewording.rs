@@ -42,7 +42,7 @@ pub(super) async fn reword_new_memories(models: &ModelSet, plan: &mut LessonPlan
         answer.and_then(|it| promote::parse_rewording(&composed, &it).map_err(str::to_owned));
     match texts {
         Ok(texts) => texts.into_iter().for_each(|(n, text)| set_text(plan, new[n], &text)),
-        Err(why) => plan.notices.push(format!("what was learned is told in our own words: {why}")),
+        Err(why) => plan.notices.push(format!("new memories keep their composed wording: {why}")),
     }
 }
 

@@ -421,10 +421,11 @@ impl ExtraSection {
 
 /// One line per file that the task will probably need.
 fn format_predicted_files(predicted: Option<&FilePrediction>) -> String {
-    let Some(FilePrediction { files, n_similar: alike, .. }) = predicted else {
+    let Some(FilePrediction { files, n_similar, .. }) = predicted else {
         return String::new();
     };
-    let line = |it: &PredictedFile| format!("`{}`: {} of {alike} sessions", it.path, it.n_sessions);
+    let line =
+        |it: &PredictedFile| format!("`{}`: {} of {n_similar} sessions", it.path, it.n_sessions);
     files.iter().map(line).collect::<Vec<_>>().join("\n")
 }
 

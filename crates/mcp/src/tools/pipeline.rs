@@ -53,18 +53,18 @@ pub(super) async fn get_context(call: ToolCallContext<'_>) -> Result<ToolOutput,
     let given: ContextToolArgs = parse_arguments(call.arguments)?;
     let stage =
         PipelineContext::parse(&given.stage).map_err(|it| ToolError::Arguments(it.to_string()))?;
-    let mut occasion = ContextRequest::for_pipeline(stage);
+    let mut request = ContextRequest::for_pipeline(stage);
     for file in &given.files {
-        occasion.files.push(parse_path(call.project, file)?);
+        request.files.push(parse_path(call.project, file)?);
     }
-    (occasion.task, occasion.modules, occasion.failure_report) =
+    (request.task, request.modules, request.failure_report) =
         (given.task, given.modules, given.report);
-    if occasion.has_search_text() {
+    if request.has_search_text() {
         call.project.embedding_indexer().embed_before_search().await;
     }
-    let context = call.project.injector().pipeline_context(&occasion).await?;
-    let told = context.placed.iter().map(|it| it.hit.rated.memory.id);
-    call.project.injector().record_requested_memories(&call.session, told)?;
+    let context = call.project.injector().pipeline_context(&request).await?;
+    let shown_ids = context.placed.iter().map(|it| it.hit.rated.memory.id);
+    call.project.injector().record_requested_memories(&call.session, shown_ids)?;
     let notes = context.text.trim_end().to_owned();
     let ids: Vec<String> =
         context.placed.iter().map(|it| it.hit.rated.memory.id.to_string()).collect();

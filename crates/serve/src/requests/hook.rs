@@ -36,18 +36,18 @@ pub(super) async fn answer_hook(daemon: &Arc<Daemon>, request: &HookRequest<'_>)
     let root = project.root.to_string_lossy();
     let events = host.events(&message, Some(&root), (daemon.config.now)());
     let Some(first) = events.first() else { return empty() };
-    let (sitting, _) = daemon.sittings.get_or_start(first.session, &project);
+    let (live_session, _) = daemon.live_sessions.get_or_start(first.session, &project);
     let is_subagent = matches!(&first.event, Event::SessionStart(it) if it.parent.is_some());
-    let is_repetition = sitting.is_repetition(&message);
+    let is_repetition = live_session.is_repetition(&message);
     // The journal drops repeated events by their ids.
-    daemon.journal_events(&sitting, &mut engine, events)?;
+    daemon.journal_events(&live_session, &mut engine, events)?;
     if is_repetition {
         return empty();
     }
-    let text = hook_context(daemon, &engine, &message, &sitting).await?;
+    let text = hook_context(daemon, &engine, &message, &live_session).await?;
     // A subagent ends within its parent's session, which is learned as a whole.
     if !is_subagent {
-        follow_transcript(daemon, &sitting, &engine, &message);
+        follow_transcript(daemon, &live_session, &engine, &message);
     }
     Ok(json!({ "text": text, "version": daemon.config.version }))
 }
@@ -57,10 +57,10 @@ async fn hook_context(
     daemon: &Daemon,
     engine: &Project,
     message: &HookMessage,
-    sitting: &LiveSession,
+    live_session: &LiveSession,
 ) -> Result<Option<String>, RequestFailure> {
     if let HookEvent::Prompt { text } = &message.event {
-        sitting.set_task(text);
+        live_session.set_task(text);
     }
     match message.event {
         HookEvent::SessionEnd | HookEvent::Other => return Ok(None),
@@ -81,7 +81,7 @@ async fn hook_context(
     let injection = engine.injector().inject(message).await?;
     look_into(daemon, engine, &injection);
     // Steps are counted even if something else is injected now.
-    let step = step_request(daemon, engine, message, sitting);
+    let step = step_request(daemon, engine, message, live_session);
     if !injection.text.is_empty() {
         return Ok(Some(injection.text));
     }
@@ -96,7 +96,7 @@ fn step_request(
     daemon: &Daemon,
     engine: &Project,
     message: &HookMessage,
-    sitting: &LiveSession,
+    live_session: &LiveSession,
 ) -> Option<StepRequest> {
     let HookEvent::StepEnded { paths, searches, commands, .. } = &message.event else {
         return None;
@@ -105,7 +105,7 @@ fn step_request(
     let (shell_paths, shell_searches) = engine::shell_files_and_searches(commands);
     let paths = [paths.as_slice(), &shell_paths].concat();
     let files = engine.injector().resolve_paths(&paths, &message.cwd);
-    let StepProgress { number, task, touched } = sitting.next_step(&files);
+    let StepProgress { number, task, touched } = live_session.next_step(&files);
     Some(StepRequest {
         session: message.session.clone(),
         step_number: number,
@@ -137,7 +137,7 @@ pub(super) fn look_into(daemon: &Daemon, engine: &Project, injection: &Injection
 /// its end and schedules learning.
 fn follow_transcript(
     daemon: &Arc<Daemon>,
-    sitting: &Arc<LiveSession>,
+    live_session: &Arc<LiveSession>,
     engine: &Project,
     message: &HookMessage,
 ) {
@@ -148,17 +148,17 @@ fn follow_transcript(
         // A database has no end to read on from; learning reads the session as a whole.
         SessionSource::HostDatabase { .. } | SessionSource::JournalOnly => None,
     };
-    let (daemon, sitting) = (Arc::clone(daemon), Arc::clone(sitting));
+    let (daemon, live_session) = (Arc::clone(daemon), Arc::clone(live_session));
     let mut engine = engine.clone();
     tokio::task::spawn_blocking(move || {
-        let followed = transcript.map(|it| sitting.follow_transcript(&mut engine, &it, mode));
+        let followed = transcript.map(|it| live_session.follow_transcript(&mut engine, &it, mode));
         match followed {
-            Some(Ok(true)) => daemon.sync_soon(sitting.session, &engine),
+            Some(Ok(true)) => daemon.sync_soon(live_session.session, &engine),
             Some(Err(why)) => daemon.background.record_trouble(why.message),
             Some(Ok(false)) | None => {}
         }
         if has_ended {
-            daemon.end_session(&sitting);
+            daemon.end_session(&live_session);
         }
     });
 }

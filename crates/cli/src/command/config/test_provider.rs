@@ -41,7 +41,7 @@ pub(super) async fn run(
         ));
     }
     let wants_ollama = role.is_none_or(|it| it == ModelRole::Embeddings)
-        && session.engine.config.models.is_built_in();
+        && session.project.config.models.is_built_in();
     let ollama = if wants_ollama { models::idle_ollama() } else { None };
     let out = session.output;
     if out.json {
@@ -59,7 +59,7 @@ pub(super) async fn run(
 }
 
 async fn try_out(role: ModelRole, session: &CommandSession<'_>) -> Option<ProviderTest> {
-    let models = &session.engine.config.models;
+    let models = &session.project.config.models;
     let found = match role {
         ModelRole::Embeddings => models.probe_embeddings().await.map(ProviderTestResult::Vectors),
         ModelRole::Rerank => models.probe_reranker().await?.map(ProviderTestResult::Scores),

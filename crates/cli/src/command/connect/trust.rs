@@ -79,11 +79,11 @@ fn request_trust(
     let silent = || format!("`{}` does not answer", trust.program.join(" "));
     let stdout = child.stdout.take().ok_or_else(silent)?;
     let (answer, answered) = mpsc::channel();
-    let heard = trust.parse_hook_list;
+    let parse = trust.parse_hook_list;
     std::thread::spawn(move || {
         let lines = BufReader::new(stdout).lines().map_while(Result::ok);
         // Fails only after the timeout, when the answer is no longer wanted.
-        let _ = lines.filter_map(|it| heard(&it)).try_for_each(|it| answer.send(it));
+        let _ = lines.filter_map(|it| parse(&it)).try_for_each(|it| answer.send(it));
     });
     let stdin = child.stdin.as_mut().ok_or_else(silent)?;
     for line in (trust.list_requests)(&folder.to_string_lossy()) {

@@ -91,15 +91,15 @@ impl AboutArgs {
         session: &CommandSession<'_>,
     ) -> anyhow::Result<(ContextBlock, &PackingArgs)> {
         let usual = pipeline.row().phase;
-        let occasion = ContextRequest {
+        let request = ContextRequest {
             task: self.task.clone().unwrap_or_default(),
             modules: self.module.clone(),
             pipeline: Some(pipeline),
             failure_report: report,
             ..self.packing.context_request(&self.file, usual, session)?
         };
-        let notice = super::embed_before(&occasion, session).await;
-        let mut context = session.engine.injector().pipeline_context(&occasion).await?;
+        let notice = super::embed_before(&request, session).await;
+        let mut context = session.project.injector().pipeline_context(&request).await?;
         context.notices.extend(notice);
         Ok((context, &self.packing))
     }

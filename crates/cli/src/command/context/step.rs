@@ -46,7 +46,7 @@ pub(super) struct StepArgs {
 }
 
 pub(super) async fn run(args: &StepArgs, session: &CommandSession<'_>) -> anyhow::Result<u8> {
-    let (engine, out) = (&session.engine, session.output);
+    let (engine, out) = (&session.project, session.output);
     let level = args.level.as_deref().unwrap_or(session.settings.get("trust.level"));
     let paths = |given: &[PathBuf]| -> Result<Vec<_>, engine::Error> {
         given.iter().map(|it| engine.project_path(it, &session.base)).collect()
