@@ -191,7 +191,7 @@ impl<'a> CommandSession<'a> {
             CliCommand::Index(args) => args.path.as_deref(),
             _ => None,
         };
-        let base = environment.start(folder.or(global.project.as_deref()));
+        let base = environment.working_folder(folder.or(global.project.as_deref()));
         let tolerance =
             if command.is_repair() { DamageTolerance::Registry } else { DamageTolerance::None };
         let opened = factory.open(&base, environment.now, tolerance).await?;

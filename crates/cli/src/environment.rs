@@ -49,7 +49,7 @@ impl Environment {
     }
 
     /// The working folder of a command.
-    pub(crate) fn start(&self, project: Option<&Path>) -> PathBuf {
+    pub(crate) fn working_folder(&self, project: Option<&Path>) -> PathBuf {
         project.map_or_else(|| self.cwd.clone(), |it| self.cwd.join(it))
     }
 }
@@ -98,7 +98,7 @@ pub(crate) fn own_version() -> String {
 const OWN_PROCESS_VARIABLE: &str = "WAYLORE_OWN";
 
 /// True if this process was started by Waylore.
-pub(crate) fn is_own() -> bool {
+pub(crate) fn started_by_waylore() -> bool {
     env::var_os(OWN_PROCESS_VARIABLE).is_some()
 }
 
@@ -118,7 +118,7 @@ pub(crate) fn mcp_token() -> Option<String> {
 }
 
 /// Output of a program with one argument, if it exists and answers in time.
-pub(crate) fn said_by(program: &str, argument: &str) -> Option<String> {
+pub(crate) fn command_output(program: &str, argument: &str) -> Option<String> {
     use std::io::Read as _;
     use std::process::Stdio;
     const DETACH_TIMEOUT: std::time::Duration = std::time::Duration::from_secs(5);

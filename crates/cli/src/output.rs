@@ -50,7 +50,7 @@ impl Output {
         }
     }
 
-    /// Prints the result of a command as JSON: `{"v":1,"kind":…}` and the fields of `body`.
+    /// Prints the result of a command as JSON: `{"v":2,"kind":…}` and the fields of `body`.
     pub(crate) fn data_json(&self, kind: &str, body: Value) {
         let mut res = json!({ "v": SCHEMA_VERSION, "kind": kind });
         if let (Some(res), Value::Object(body)) = (res.as_object_mut(), body) {

@@ -1,4 +1,4 @@
-//! Fractions as integers per mille, so that sums are exact and runs repeat.
+//! Fractions as integers per mille, so that sums are exact and results reproducible.
 
 /// A fraction between 0 and 1, in thousandths.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -8,12 +8,13 @@ impl PerMille {
     pub const ZERO: Self = Self(0);
     pub const ONE: Self = Self(1000);
 
-    /// Values above one are clamped.
+    /// Values above one are clamped: callers compute them, and rounding may exceed one.
     pub const fn new(thousandths: u16) -> Self {
         Self(if thousandths > 1000 { 1000 } else { thousandths })
     }
 
-    /// Parses a fraction; `None` outside of 0 to 1.
+    /// Converts a fraction; `None` outside of 0 to 1. Input is rejected rather than clamped, because a
+    /// user should learn of a mistake.
     pub fn from_fraction(fraction: f64) -> Option<Self> {
         #[expect(
             clippy::cast_possible_truncation,

@@ -40,7 +40,7 @@ pub enum Tool {
     Shell,
     WebFetch,
     WebSearch,
-    /// Build it with [`Tool::mcp`], which keeps the two names apart.
+    /// Build it with [`Tool::mcp_tool`], which keeps the two names apart.
     Mcp {
         server: String,
         tool: String,

@@ -1,8 +1,9 @@
 //! Filtered nearest-neighbour search over quantised vectors.
 //!
-//! The filter is exact, and as many slots are returned as requested and allowed. The result is exact
-//! for few rows and for selective filters; otherwise inverted lists are probed, nearest first, until
-//! a fixed number of allowed rows was scanned. A filter spreads that number over more lists.
+//! A slot is one memory, with one or more rows. The filter is exact, and as many slots are returned
+//! as requested and allowed. The result is exact for few rows and for selective filters; otherwise
+//! inverted lists are probed, nearest first, until a fixed number of allowed rows was scanned. With a
+//! filter, more lists are read to reach that number.
 
 use std::ops::Range;
 
@@ -85,7 +86,7 @@ struct QueryScan<'a> {
 }
 
 impl QueryScan<'_> {
-    /// Scans the tail, then lists nearest first until enough allowed rows are scanned and `k` slots
+    /// Scans the tail (rows added after clustering), then lists nearest first until enough allowed rows are scanned and `k` slots
     /// are found.
     fn scan_lists(&self, best: &mut TopSlots, lists: &InvertedLists) {
         self.scan_rows(best, lists.tail_start()..self.codes.slot_of.len());
@@ -117,7 +118,8 @@ impl QueryScan<'_> {
         self.scan_picked(best, &picks);
     }
 
-    /// Scans consecutive rows; returns how many of them were allowed, estimated if unfiltered.
+    /// Scans consecutive rows; returns how many of them were allowed, estimated when
+    /// the filter runs after the dot products.
     fn scan_rows(&self, best: &mut TopSlots, rows: Range<usize>) -> usize {
         let mut n_read = 0;
         let mut picks = Vec::with_capacity(ROWS_PER_CHUNK);

@@ -1,9 +1,9 @@
 //! Packs ranked memories into a context within a token budget.
 //!
 //! Each memory kind has a reserved share; unused shares go to the best remaining items. The result is
-//! grouped by file and rendered here. Line costs add up exactly in [`estimate_tokens`], so the counted
-//! tokens are those of the text. Packing neither reorders nor shortens. A pipeline context has
-//! sections in place of kinds and files.
+//! grouped by file and rendered here. Every piece ends with a line break, so the estimates of the
+//! pieces add up to [`estimate_tokens`] of the text. Item texts are never changed. A pipeline context
+//! has sections in place of kinds and files.
 
 use model::{MemoryType, PerMille, Phase, ProjectPath};
 
@@ -35,7 +35,7 @@ pub struct PackRequest<'a> {
     pub header: &'a str,
     pub footer: &'a str,
     /// Of two memories at least this similar, one is dropped; depends on the embedding model.
-    pub duplicate: PerMille,
+    pub duplicate_threshold: PerMille,
     /// Sections of the text; if empty, the text is grouped by file.
     pub sections: &'static [ContextSection],
 }
@@ -92,14 +92,15 @@ pub fn pack_context(
     let frame = estimate_tokens(&frame_line(request.header))
         .saturating_add(estimate_tokens(&frame_line(request.footer)));
     let budget = request.budget.saturating_sub(frame);
-    let mut packer = Packer { request, similar, tokens_left: budget, places: sort_items(items) };
+    let mut packer =
+        Packer { request, similar, tokens_left: budget, candidates: sort_items(items) };
     let by_type = row.shares.iter().map(|it| it.1).chain([row.other]);
     let by_section = request.sections.iter().map(|it| it.share);
     let is_divided = !request.sections.is_empty();
     let shares: Vec<u16> = if is_divided { by_section.collect() } else { by_type.collect() };
     let mut shares: Vec<u32> = shares.into_iter().map(|it| share_of_budget(budget, it)).collect();
-    for i in 0..packer.places.len() {
-        let item = packer.places[i].item;
+    for i in 0..packer.candidates.len() {
+        let item = packer.candidates[i].item;
         let of =
             if is_divided { item.section } else { phase_weights::share_index(row, &item.kind) };
         let Some(share) = shares.get_mut(of) else { continue };
@@ -107,7 +108,7 @@ pub fn pack_context(
     }
     loop {
         let before = packer.tokens_left;
-        (0..packer.places.len()).for_each(|i| {
+        (0..packer.candidates.len()).for_each(|i| {
             packer.try_place(i, packer.tokens_left, BudgetSource::Rest);
         });
         // Repeat while something was placed: an item may now fit under an existing heading.
@@ -122,17 +123,17 @@ struct Packer<'a> {
     request: &'a PackRequest<'a>,
     similar: &'a dyn Fn(u32, u32) -> Option<PerMille>,
     tokens_left: u32,
-    places: Vec<ItemSlot<'a>>,
+    candidates: Vec<PackCandidate<'a>>,
 }
 
-struct ItemSlot<'a> {
+struct PackCandidate<'a> {
     item: &'a PackItem,
     /// Tokens of the text alone.
     cost: u32,
-    state: SlotState<'a>,
+    state: CandidateState<'a>,
 }
 
-enum SlotState<'a> {
+enum CandidateState<'a> {
     Open,
     Chosen { file: Option<&'a ProjectPath>, cost: u32, paid_by: BudgetSource },
     Duplicate { of: u32, similarity: PerMille },
@@ -141,18 +142,18 @@ enum SlotState<'a> {
 impl<'a> Packer<'a> {
     /// Places an item if it is undecided, fits and is no duplicate; returns its cost.
     fn try_place(&mut self, i: usize, budget: u32, paid_by: BudgetSource) -> u32 {
-        if !matches!(self.places[i].state, SlotState::Open) {
+        if !matches!(self.candidates[i].state, CandidateState::Open) {
             return 0;
         }
         let (file, cost) = self.find_heading(i);
         if cost > budget {
             return 0;
         }
-        if let Some((of, similarity)) = self.find_duplicate(self.places[i].item.key) {
-            self.places[i].state = SlotState::Duplicate { of, similarity };
+        if let Some((of, similarity)) = self.find_duplicate(self.candidates[i].item.key) {
+            self.candidates[i].state = CandidateState::Duplicate { of, similarity };
             return 0;
         }
-        self.places[i].state = SlotState::Chosen { file, cost, paid_by };
+        self.candidates[i].state = CandidateState::Chosen { file, cost, paid_by };
         self.tokens_left -= cost;
         cost
     }
@@ -160,7 +161,7 @@ impl<'a> Packer<'a> {
     /// The file heading for an item, preferring one that exists, and the tokens it would add. Items in
     /// sections have no file heading.
     fn find_heading(&self, i: usize) -> (Option<&'a ProjectPath>, u32) {
-        let ItemSlot { item, cost, .. } = &self.places[i];
+        let PackCandidate { item, cost, .. } = &self.candidates[i];
         if let Some(section) = self.request.sections.get(item.section) {
             let begun = self.chosen().any(|(it, _)| it.section == item.section);
             let title = if begun { 0 } else { estimate_tokens(&with_line_break(section.title)) };
@@ -179,14 +180,14 @@ impl<'a> Packer<'a> {
         self.chosen().find_map(|(item, _)| {
             let same = (item.key == key).then_some(PerMille::ONE);
             let similarity = same.or_else(|| (self.similar)(item.key, key))?;
-            (similarity >= self.request.duplicate).then_some((item.key, similarity))
+            (similarity >= self.request.duplicate_threshold).then_some((item.key, similarity))
         })
     }
 
     fn chosen(&self) -> impl Iterator<Item = (&'a PackItem, Option<&'a ProjectPath>)> + '_ {
-        self.places.iter().filter_map(|it| match it.state {
-            SlotState::Chosen { file, .. } => Some((it.item, file)),
-            SlotState::Open | SlotState::Duplicate { .. } => None,
+        self.candidates.iter().filter_map(|it| match it.state {
+            CandidateState::Chosen { file, .. } => Some((it.item, file)),
+            CandidateState::Open | CandidateState::Duplicate { .. } => None,
         })
     }
 
@@ -195,18 +196,18 @@ impl<'a> Packer<'a> {
         let mut files = vec![None];
         files.extend(self.chosen().map(|(_, file)| file));
         let (mut chosen, mut left_out) = (Vec::new(), Vec::new());
-        for (i, ItemSlot { item, state, .. }) in self.places.iter().enumerate() {
+        for (i, PackCandidate { item, state, .. }) in self.candidates.iter().enumerate() {
             match *state {
-                SlotState::Chosen { file, cost, paid_by } => {
+                CandidateState::Chosen { file, cost, paid_by } => {
                     let placed = PlacedMemory { key: item.key, file: file.cloned(), cost, paid_by };
                     let section = self.request.sections.get(item.section).map(|_| item.section);
                     let place = (section, files.iter().position(|it| *it == file));
                     chosen.push((place, *item, placed));
                 }
-                SlotState::Duplicate { of, similarity } => {
+                CandidateState::Duplicate { of, similarity } => {
                     left_out.push((item.key, UnpackedReason::Duplicate { of, similarity }));
                 }
-                SlotState::Open => {
+                CandidateState::Open => {
                     let cost = self.find_heading(i).1;
                     left_out.push((
                         item.key,
@@ -265,14 +266,14 @@ fn share_of_budget(budget: u32, thousandths: u16) -> u32 {
 }
 
 /// Sorts best first, ties by key; NaN scores come last.
-fn sort_items(items: &[PackItem]) -> Vec<ItemSlot<'_>> {
+fn sort_items(items: &[PackItem]) -> Vec<PackCandidate<'_>> {
     let number = |it: f32| if it.is_nan() { f32::NEG_INFINITY } else { it };
-    let mut res: Vec<ItemSlot<'_>> = items
+    let mut res: Vec<PackCandidate<'_>> = items
         .iter()
-        .map(|item| ItemSlot {
+        .map(|item| PackCandidate {
             item,
             cost: estimate_tokens(&with_line_break(&item.text)),
-            state: SlotState::Open,
+            state: CandidateState::Open,
         })
         .collect();
     res.sort_by(|a, b| {
@@ -298,7 +299,14 @@ mod tests {
 
     fn request(phase: Phase, budget: u32) -> PackRequest<'static> {
         let duplicate = PerMille::new(900);
-        PackRequest { phase, budget, header: "", footer: "", duplicate, sections: &[] }
+        PackRequest {
+            phase,
+            budget,
+            header: "",
+            footer: "",
+            duplicate_threshold: duplicate,
+            sections: &[],
+        }
     }
 
     /// Shows what was packed, then what was not.

@@ -6,15 +6,15 @@ closed! {
     /// The reason why a hook event injects nothing.
     pub enum SilenceReason : "silence" {
         /// No relevant memory.
-        Nothing = "nothing",
+        NoRelevantMemory = "nothing",
         /// The trust level of the project does not allow injection at this event.
-        Level = "level",
+        TrustLevelTooLow = "level",
         /// The session is in a trial group with reduced injection.
-        Trial = "trial",
+        TrialGroup = "trial",
         /// The prompt is too short to search with.
-        Short = "short",
+        PromptTooShort = "short",
         /// This event never injects notes.
-        Moment = "moment",
+        EventWithoutNotes = "moment",
     }
 }
 
@@ -22,11 +22,11 @@ impl SilenceReason {
     #[rustfmt::skip]
     pub const fn description(self) -> &'static str {
         match self {
-            Self::Nothing => "no memory is relevant enough",
-            Self::Level   => "the trust level does not allow notes at this event",
-            Self::Trial   => "a trial is running and the group of this session gets fewer notes",
-            Self::Short   => "the prompt is too short to search with",
-            Self::Moment  => "this event never injects notes",
+            Self::NoRelevantMemory => "no memory is relevant enough",
+            Self::TrustLevelTooLow   => "the trust level does not allow notes at this event",
+            Self::TrialGroup   => "a trial is running and the group of this session gets fewer notes",
+            Self::PromptTooShort   => "the prompt is too short to search with",
+            Self::EventWithoutNotes  => "this event never injects notes",
         }
     }
 }

@@ -122,12 +122,12 @@ async fn search_memories(daemon: &Daemon, line: &str) -> RequestResult {
 /// Context at session start; for a session, without notes it has already seen.
 async fn session_context(daemon: &Daemon, line: &str) -> RequestResult {
     let engine = open_request_project(daemon, line).await?;
-    let occasion = context_request(&engine, parse_body(line)?, None)?;
+    let request = context_request(&engine, parse_body(line)?, None)?;
     *lock(&daemon.counts.asked) = Some(Instant::now());
-    let notice = embed_before(&engine, &occasion).await;
+    let notice = embed_before(&engine, &request).await;
     let mut context = match session_name(line)? {
-        Some(session) => engine.injector().inject_start_context(&session, occasion).await?,
-        None => engine.injector().start_context(&occasion).await?,
+        Some(session) => engine.injector().inject_start_context(&session, request).await?,
+        None => engine.injector().start_context(&request).await?,
     };
     context.notices.extend(notice);
     Ok(wire::context_json(&context))
@@ -135,20 +135,20 @@ async fn session_context(daemon: &Daemon, line: &str) -> RequestResult {
 
 async fn file_context(daemon: &Daemon, line: &str) -> RequestResult {
     let engine = open_request_project(daemon, line).await?;
-    let occasion = context_request(&engine, parse_body(line)?, None)?;
+    let request = context_request(&engine, parse_body(line)?, None)?;
     Ok(wire::context_json(&match session_name(line)? {
-        Some(session) => engine.injector().inject_file_context(&session, occasion).await?,
-        None => engine.injector().file_context(&occasion).await?,
+        Some(session) => engine.injector().inject_file_context(&session, request).await?,
+        None => engine.injector().file_context(&request).await?,
     }))
 }
 
 /// Context of a pipeline stage. Explicit requests get all notes; they are recorded as shown.
 async fn pipeline_context(daemon: &Daemon, line: &str, stage: PipelineContext) -> RequestResult {
     let engine = open_request_project(daemon, line).await?;
-    let occasion = context_request(&engine, parse_body(line)?, Some(stage))?;
+    let request = context_request(&engine, parse_body(line)?, Some(stage))?;
     *lock(&daemon.counts.asked) = Some(Instant::now());
-    let notice = embed_before(&engine, &occasion).await;
-    let mut context = engine.injector().pipeline_context(&occasion).await?;
+    let notice = embed_before(&engine, &request).await;
+    let mut context = engine.injector().pipeline_context(&request).await?;
     context.notices.extend(notice);
     if let Some(session) = session_name(line)? {
         engine.injector().record_context(&session, &context)?;
@@ -216,9 +216,9 @@ async fn step_context(daemon: &Daemon, ask: &StepContextRequest) -> RequestResul
     if engine.is_memory_disabled() {
         return Ok(json!({ "text": "", "memories": [] }));
     }
-    let telling = engine.injector().inject(&message).await?;
-    hook::look_into(daemon, &engine, &telling);
-    Ok(json!({ "text": telling.text, "memories": telling.memories() }))
+    let injection = engine.injector().inject(&message).await?;
+    hook::flag_withheld_later(daemon, &engine, &injection);
+    Ok(json!({ "text": injection.text, "memories": injection.memories() }))
 }
 
 /// Decides the note between two steps.
@@ -241,7 +241,7 @@ async fn decide_step_note(
         searches: ask.searches.clone(),
         notes_since: Timestamp((daemon.config.now)().0 - RECENT_NOTE_MILLIS),
     };
-    if engine.is_memory_disabled() || !may_be_said(&asked) {
+    if engine.is_memory_disabled() || !may_get_note(&asked) {
         return Ok(json!({ "text": "", "memories": [] }));
     }
     let context = engine.injector().step_context(&asked).await?;
@@ -358,7 +358,7 @@ fn context_request(
 }
 
 /// True if the step can get a note at all; otherwise nothing is searched.
-fn may_be_said(asked: &StepRequest) -> bool {
+fn may_get_note(asked: &StepRequest) -> bool {
     let is_late_enough = asked.step_number >= engine::FIRST_NOTE_STEP;
     is_late_enough && asked.trust_level.row().proactive.contains(&InjectionTier::Step)
 }

@@ -67,7 +67,7 @@ enum HostScope {
     Project,
 }
 
-pub(super) use scope::called_twice;
+pub(super) use scope::hosts_in_both_scopes;
 
 /// Host names for the command line.
 pub(super) fn host_name() -> impl TypedValueParser<Value = &'static Host> {
@@ -80,7 +80,7 @@ pub(super) fn host_name() -> impl TypedValueParser<Value = &'static Host> {
 struct HostFile {
     file: &'static SettingsFile,
     path: PathBuf,
-    kept: PathBuf,
+    backup_folder: PathBuf,
 }
 
 /// Settings files of a host, for the user or for a project.
@@ -105,7 +105,7 @@ fn settings_files(
     let here = |file: &'static SettingsFile| HostFile {
         file,
         path: path(file.place),
-        kept: kept(file.backup_name),
+        backup_folder: kept(file.backup_name),
     };
     let scope = if project.is_some() { SettingsScope::Project } else { SettingsScope::User };
     Ok(host.files_in(scope).map(here).collect())
@@ -121,7 +121,7 @@ fn missing_home(host: &Host) -> CliFailure {
 }
 
 /// Settings files for the chosen scope.
-fn files_of(
+fn files_for_scope(
     which: &WhichHost,
     global: &GlobalArgs,
     environment: &Environment,
@@ -129,7 +129,7 @@ fn files_of(
     if which.scope == HostScope::User {
         return settings_files(which.host, None, environment);
     }
-    let start = environment.start(global.project.as_deref());
+    let start = environment.working_folder(global.project.as_deref());
     let place = engine::locate_project(&start, environment.home.as_deref());
     let root = place.map_err(engine::Error::from)?.root;
     let res = settings_files(which.host, Some(&root), environment)?;
@@ -152,24 +152,24 @@ pub(crate) fn connect_host(
     if let Some(folder) = &args.plugin {
         return write_plugin(host, &environment.cwd.join(folder), &program, output);
     }
-    refuse_nameless(&program)?;
-    let files = files_of(&args.which, global, &environment)?;
-    let twice = scope::is_connected_elsewhere(&args.which, global, &environment);
+    check_program_name(&program)?;
+    let files = files_for_scope(&args.which, global, &environment)?;
+    let in_both_scopes = scope::is_connected_elsewhere(&args.which, global, &environment);
     // People who share a project may have different versions of the host.
     let version = if args.which.scope == HostScope::Project { None } else { host_version(host) };
     let plans = plan_changes(&files, &HostSetup { program: &program, version })?;
-    let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
+    let kept: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
     let done = carry_out(&args.which, &plans, &kept, output)?;
-    let is_there = done || plans.iter().all(HostChange::is_empty);
-    let trusted = if is_there && args.which.scope == HostScope::User && !args.which.dry_run {
-        trust::see_to(host, args.trust, &environment, output)?
+    let is_connected = done || plans.iter().all(HostChange::is_empty);
+    let trusted = if is_connected && args.which.scope == HostScope::User && !args.which.dry_run {
+        trust::ensure_trusted(host, args.trust, &environment, output)?
     } else {
         None
     };
     if output.json {
         let mut res = to_json(&args.which, &plans, done);
         res["trusted"] = json!(trusted);
-        res["twice"] = json!(twice);
+        res["connected_twice"] = json!(in_both_scopes);
         output.data_json("connected", res);
     } else if done && trusted == Some(false) {
         output.say(&format!("{} will call waylore once you trust the hooks", host.name));
@@ -180,8 +180,8 @@ pub(crate) fn connect_host(
     } else if plans.iter().all(HostChange::is_empty) {
         output.say(&format!("{} is connected already", host.name));
     }
-    if twice && is_there {
-        scope::say_twice(&args.which, output);
+    if in_both_scopes && is_connected {
+        scope::warn_both_scopes(&args.which, output);
     }
     Ok(0)
 }
@@ -192,7 +192,7 @@ fn own_program() -> anyhow::Result<String> {
 }
 
 /// Rejects a program name that `disconnect` would not recognise in the settings.
-fn refuse_nameless(program: &str) -> anyhow::Result<()> {
+fn check_program_name(program: &str) -> anyhow::Result<()> {
     if engine::is_waylore_program(program) {
         return Ok(());
     }
@@ -202,7 +202,7 @@ fn refuse_nameless(program: &str) -> anyhow::Result<()> {
 
 /// The reported version of an installed host.
 fn host_version(host: &Host) -> Option<HostVersion> {
-    engine::parse_version(&environment::said_by(host.version_command()?, "--version")?)
+    engine::parse_version(&environment::command_output(host.version_command()?, "--version")?)
 }
 
 fn plan_changes(
@@ -235,8 +235,8 @@ pub(crate) fn disconnect_host(
     output: &Output,
 ) -> anyhow::Result<u8> {
     let environment = Environment::read()?;
-    let files = files_of(&args.which, global, &environment)?;
-    let plan = |it: &HostFile| plan_disconnect(it.file, &it.path, &it.kept);
+    let files = files_for_scope(&args.which, global, &environment)?;
+    let plan = |it: &HostFile| plan_disconnect(it.file, &it.path, &it.backup_folder);
     let plans = files.iter().map(plan).collect::<Result<Vec<_>, _>>()?;
     let done = carry_out(&args.which, &plans, &vec![None; plans.len()], output)?;
     let host = args.which.host.name;
@@ -251,7 +251,7 @@ pub(crate) fn disconnect_host(
 }
 
 /// An installed host.
-pub(super) struct HostsConnected {
+pub(super) struct HostConnection {
     pub(super) host: &'static str,
     pub(super) connected: bool,
 }
@@ -261,16 +261,16 @@ pub(super) fn connect_found_hosts(
     environment: &Environment,
     yes: bool,
     output: &Output,
-) -> anyhow::Result<Vec<HostsConnected>> {
+) -> anyhow::Result<Vec<HostConnection>> {
     let mut res = Vec::new();
     let program = own_program()?;
-    if let Err(why) = refuse_nameless(&program) {
+    if let Err(why) = check_program_name(&program) {
         output.warn(&format!("no agent can be connected: {why}"));
         return Ok(res);
     }
     for host in HOSTS {
         let Ok(files) = settings_files(host, None, environment) else { continue };
-        if !is_here(host, environment) {
+        if !is_installed(host, environment) {
             continue;
         }
         let plans =
@@ -278,7 +278,7 @@ pub(super) fn connect_found_hosts(
         let name = host.name;
         if plans.iter().all(HostChange::is_empty) {
             output.say(&format!("agents: {name} is connected already"));
-            res.push(HostsConnected { host: name, connected: true });
+            res.push(HostConnection { host: name, connected: true });
             continue;
         }
         if yes {
@@ -289,9 +289,9 @@ pub(super) fn connect_found_hosts(
         }
         let connected = ask_yes_no(yes, &format!("Connect {name}?"))?;
         if connected {
-            let kept: Vec<_> = files.into_iter().map(|it| Some(it.kept)).collect();
+            let kept: Vec<_> = files.into_iter().map(|it| Some(it.backup_folder)).collect();
             apply_changes(&plans, &kept)?;
-            let trusted = trust::see_to(host, false, environment, output)?;
+            let trusted = trust::ensure_trusted(host, false, environment, output)?;
             let when = match trusted {
                 Some(false) => "once you trust the hooks",
                 _ => "from its next session on",
@@ -299,7 +299,7 @@ pub(super) fn connect_found_hosts(
             output.say(&format!("agents: {name} will call waylore {when}"));
             warn_if_untested(host, output);
         }
-        res.push(HostsConnected { host: name, connected });
+        res.push(HostConnection { host: name, connected });
     }
     Ok(res)
 }
@@ -309,7 +309,7 @@ pub(super) fn connect_found_hosts(
 pub(super) enum ConnectionState {
     Connected,
     /// Connected, but with entries that differ from those of this version.
-    InPart,
+    Outdated,
     Not,
 }
 
@@ -319,15 +319,15 @@ pub(super) fn connection_states(
 ) -> anyhow::Result<Vec<(&'static Host, ConnectionState)>> {
     let program = own_program()?;
     let mut res = Vec::new();
-    for host in HOSTS.iter().filter(|it| is_here(it, environment)) {
+    for host in HOSTS.iter().filter(|it| is_installed(it, environment)) {
         let files = settings_files(host, None, environment)?;
         let setup = HostSetup { program: &program, version: host_version(host) };
         let with = |it: &HostFile| plan_connect(it.file, &it.path, &setup);
         // An unreadable file counts as not connected.
         let is_done = |it: &HostFile| with(it).is_ok_and(|it| it.is_empty());
-        let standing = match (files.iter().all(is_done), files.iter().any(has_ours)) {
+        let standing = match (files.iter().all(is_done), files.iter().any(has_waylore_entries)) {
             (true, _) => ConnectionState::Connected,
-            (false, true) => ConnectionState::InPart,
+            (false, true) => ConnectionState::Outdated,
             (false, false) => ConnectionState::Not,
         };
         res.push((host, standing));
@@ -336,12 +336,12 @@ pub(super) fn connection_states(
 }
 
 /// True if a file contains our entries; an unreadable file does not.
-fn has_ours(it: &HostFile) -> bool {
+fn has_waylore_entries(it: &HostFile) -> bool {
     plan_disconnect(it.file, &it.path, Path::new("")).is_ok_and(|it| !it.is_empty())
 }
 
 /// True if the settings folder of a host exists.
-fn is_here(host: &Host, environment: &Environment) -> bool {
+fn is_installed(host: &Host, environment: &Environment) -> bool {
     let folder = host.settings_folder(environment.home.as_deref(), environment::folder_variable);
     folder.is_some_and(|it| it.1.is_dir())
 }

@@ -278,7 +278,7 @@ async fn embed_before(request: &ContextRequest, session: &CommandSession<'_>) ->
 
 /// Prints the reason for an empty injection.
 fn print_silence(injection: &Injection, session: &CommandSession<'_>) -> u8 {
-    let silence = injection.silence.unwrap_or(SilenceReason::Nothing);
+    let silence = injection.silence.unwrap_or(SilenceReason::NoRelevantMemory);
     if session.output.json {
         session.output.data_json("context", json!({ "text": "", "silence": silence.slug() }));
     } else {

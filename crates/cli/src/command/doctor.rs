@@ -105,14 +105,14 @@ fn check_hosts(session: &CommandSession<'_>) -> Option<HealthCheck> {
     let standings = connect::connection_states(&session.environment).ok()?;
     let word = |it: &ConnectionState| match it {
         ConnectionState::Connected => "connected",
-        ConnectionState::InPart => "connected by another version or from another path",
+        ConnectionState::Outdated => "connected by another version or from another path",
         ConnectionState::Not => "not connected",
     };
     let said: Vec<String> =
         standings.iter().map(|(host, it)| format!("{} is {}", host.name, word(it))).collect();
     let of =
         |wanted: ConnectionState| standings.iter().find(|it| it.1 == wanted).map(|it| it.0.name);
-    let old = of(ConnectionState::InPart);
+    let old = of(ConnectionState::Outdated);
     let fix = old.or_else(|| of(ConnectionState::Not)).map(|it| format!("`waylore connect {it}`"));
     let health = if old.is_some() { HealthLevel::Warning } else { HealthLevel::Good };
     let detail = if said.is_empty() { "none is here".to_owned() } else { said.join(", ") };
@@ -121,7 +121,7 @@ fn check_hosts(session: &CommandSession<'_>) -> Option<HealthCheck> {
 
 /// Warns about hosts that run two hooks per event.
 fn check_double_connection(session: &CommandSession<'_>) -> Option<HealthCheck> {
-    let named = connect::called_twice(&session.project.place.root, &session.environment);
+    let named = connect::hosts_in_both_scopes(&session.project.place.root, &session.environment);
     let first = named.first()?;
     let detail = format!(
         "connected in both your settings and this project's: {}; events count once but start two processes",

@@ -64,7 +64,7 @@ const fn answer_timeout(event: &HookEvent) -> Duration {
 /// other as an error, and some stop the agent.
 pub(crate) fn run(args: HookArgs) {
     // Agents that we start ourselves, for example to reword memories, must not be observed.
-    if environment::is_own() {
+    if environment::started_by_waylore() {
         return;
     }
     // The message of a panic would appear in the host's output.
@@ -147,7 +147,7 @@ fn inject_here(environment: &Environment, message: &HookMessage) -> Option<Strin
     }
     let runtime = tokio::runtime::Builder::new_current_thread().build().ok()?;
     runtime.block_on(async {
-        let folder = environment.start(Some(Path::new(&message.cwd)));
+        let folder = environment.working_folder(Some(Path::new(&message.cwd)));
         let factory = ProjectFactory::new(environment).ok()?;
         let opened = factory.open(&folder, environment.now, DamageTolerance::None).await.ok()?;
         let project = opened.project;

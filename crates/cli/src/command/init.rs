@@ -35,7 +35,7 @@ struct InitReport {
     books: Vec<ParsedRuleFile>,
     /// `None` if the user declined.
     rules: Option<RuleImport>,
-    hosts: Vec<connect::HostsConnected>,
+    hosts: Vec<connect::HostConnection>,
     examples: Vec<RatedMemory>,
 }
 

@@ -27,9 +27,9 @@ fn an_empty_folder_is_a_beginning_too() {
     let desk = Desk::new();
     fs::create_dir(desk.root.join(".claude")).unwrap();
     let said = desk.run(&["init", "--yes"]).ends(0, "init");
-    assert!(said.err.contains("none of this project were found"), "{said:?}");
+    assert!(said.err.contains("none found for this project"), "{said:?}");
     assert!(said.err.contains("lines more in `") && !said.err.contains("\"hooks\""), "{said:?}");
-    assert!(said.err.contains("nothing is known yet"), "{said:?}");
+    assert!(said.err.contains("no actionable memories yet"), "{said:?}");
 }
 
 #[test]
@@ -150,5 +150,5 @@ fn one_key_decides_about_one_memory() {
     let said = desk.feed(&["review"], b"x").ends(0, "review");
     assert!(said.out.contains("0 confirmed, 1 discarded"), "{said:?}");
     let said = desk.run(&["review"]).ends(0, "review");
-    assert!(said.err.contains("nothing waits"), "{said:?}");
+    assert!(said.err.contains("nothing to review"), "{said:?}");
 }

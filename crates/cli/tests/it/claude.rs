@@ -302,7 +302,7 @@ fn what_one_session_learned_reaches_the_next() {
         // From now on two hooks run at every event, of which one is enough.
         let connect = ["connect", "claude-code", "--scope", "project", "--yes"];
         let said = desk.run(&connect).ends(0, "connected");
-        assert!(said.err.contains("runs twice at every event"), "{said:?}");
+        assert!(said.err.contains("two processes run at every event"), "{said:?}");
         let _running = crate::daemon::Running::start(&desk);
         let search = || bash("grep -rn 'greet installer name' .");
         let mut steps = vec![search()];

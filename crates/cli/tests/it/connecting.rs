@@ -56,7 +56,7 @@ fn every_host_comes_and_goes_without_a_trace() {
                 theirs(path).inspect(|it| put(path, it));
             }
             let said = say("connect").ends(0, host.name);
-            let hint = said.err.contains("no real session has tried it");
+            let hint = said.err.contains("it was not tested with a real session");
             assert_eq!(hint, !host.is_tested, "{said:?}");
             let with: Vec<_> = paths.iter().map(|it| text(it)).collect();
             assert!(with.iter().flatten().all(|it| it.contains("waylore")), "{}", host.name);
@@ -74,15 +74,15 @@ fn every_host_comes_and_goes_without_a_trace() {
 fn who_is_connected_twice_is_told_and_can_tell_it_later() {
     let desk = Desk::new();
     let said = desk.run(&["connect", "claude-code", "--yes"]).ends(0, "connected");
-    assert!(!said.err.contains("twice"), "{said:?}");
+    assert!(!said.err.contains("connected too"), "{said:?}");
     let both = ["connect", "claude-code", "--scope", "project", "--yes"];
     let said = desk.run(&both).ends(0, "connected");
-    assert!(said.err.contains("your own settings call waylore, too"), "{said:?}");
-    let named = "both your settings and this project's call waylore: claude-code";
+    assert!(said.err.contains("your own settings are connected too"), "{said:?}");
+    let named = "connected in both your settings and this project's: claude-code";
     let doctor = desk.run(&["doctor"]);
     assert!(doctor.out.contains(named) && doctor.out.contains("--scope project"), "{doctor:?}");
     let said = desk.run(&["connect", "claude-code", "--yes"]).ends(0, "it is already");
-    assert!(said.err.contains("this project's settings call waylore, too"), "{said:?}");
+    assert!(said.err.contains("this project's settings are connected too"), "{said:?}");
     desk.run(&["disconnect", "claude-code", "--scope", "project", "--yes"]).ends(0, "one is left");
     assert!(!desk.run(&["doctor"]).out.contains(named));
 }

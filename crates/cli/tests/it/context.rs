@@ -62,13 +62,13 @@ fn what_is_explained_is_what_a_hook_says() {
     let hook = told(&desk, "s1", read(&desk, "src/auth.rs"));
     let said = desk.run(&["context", "file", "src/auth.rs", "--explain"]).ends(0, "said");
     assert_eq!(said.out.trim_end(), hook, "word by word");
-    assert!(said.err.contains("said, with how sure it is"), "{said:?}");
+    assert!(said.err.contains("injected, with confidence"), "{said:?}");
     let again = ["context", "file", "src/auth.rs", "--explain", "--session", "s1"];
     let said = desk.run(&again).ends(1, "it was told");
     assert!(said.err.contains("was shown in this session already"), "{said:?}");
     let careful = ["context", "file", "src/auth.rs", "--level", "cautious"];
     let said = desk.run(&careful).ends(1, "not at files");
-    assert!(said.err.contains("the trust level keeps memory silent"), "{said:?}");
+    assert!(said.err.contains("the trust level does not allow notes"), "{said:?}");
     for task in [None, Some("does verify() want seconds or milliseconds?")] {
         let event = task.map_or_else(|| start("startup"), prompt);
         let hook = told(&desk, &format!("{task:?}"), event);

@@ -301,7 +301,7 @@ fn there_is_one_daemon_and_it_is_private() {
     let desk = Desk::new();
     let running = Running::start(&desk);
     let said = desk.run(&["serve"]);
-    assert!(said.code == 0 && said.err.contains("runs already"), "{said:?}");
+    assert!(said.code == 0 && said.err.contains("already running"), "{said:?}");
     let mode = |path: PathBuf| fs::metadata(path).unwrap().permissions().mode() & 0o777;
     assert_eq!(mode(socket(&desk)), 0o600);
     assert_eq!(mode(socket(&desk).parent().unwrap().to_owned()), 0o700);

@@ -72,7 +72,7 @@ fn a_text_that_is_refused_is_not_lost() {
     assert!(said.code == 1 && said.out.contains(&kept[0]), "the path is said: {said:?}");
     let mend = editor(&desk, "sed -i 's/, and .*//' \"$1\"");
     let said = on_terminal(&desk, &line, &[("EDITOR", &mend)]).unwrap();
-    assert!(said.code == 0 && said.out.contains("going on with"), "{said:?}");
+    assert!(said.code == 0 && said.out.contains("continuing with"), "{said:?}");
     assert_eq!(desk.contents()[0].1.trim_end(), "much thought");
     assert_eq!(drafts(&desk), Vec::<String>::new(), "what is kept needs no draft");
     let fail = editor(&desk, "exit 1");
@@ -292,7 +292,7 @@ fn small_courtesies() {
     }
     assert!(desk.run(&["stats"]).out.contains("forgotten"));
     assert!(desk.run(&["history", &id]).out.contains("status: forgotten"));
-    assert!(desk.run(&["--help"]).out.contains("but warnings and errors"));
+    assert!(desk.run(&["--help"]).out.contains("only warnings and errors"));
 
     let gone = desk.root.join("gone");
     fs::create_dir(&gone).unwrap();

@@ -232,7 +232,7 @@ fn pack_groups(
         budget: token_budget - extras.tokens(),
         header: frame::NOTES_HEADER,
         footer: &footer,
-        duplicate: detector.duplicate_threshold(),
+        duplicate_threshold: detector.duplicate_threshold(),
         sections: request.pipeline.map_or(&[][..], |it| it.row().sections),
     };
     let drops_duplicates = request.disabled_stages.is_enabled(RankingStage::Duplicates);

@@ -25,7 +25,7 @@ pub(super) async fn select_fix(
     output: &str,
     shown: &HashSet<ShownEntry>,
 ) -> Result<Injection, Error> {
-    let silent = Injection::silent_because(SilenceReason::Nothing);
+    let silent = Injection::silent_because(SilenceReason::NoRelevantMemory);
     let store = reader.project_store().filter(store::StoreReader::exists);
     let (Some(failure), Some(store)) = (observe::recognise_error(class, output), store) else {
         return Ok(silent);

@@ -65,7 +65,7 @@ impl Injection {
 
     pub(super) fn from_lines(lines: &[String], entries: Vec<ShownEntry>) -> Self {
         if lines.is_empty() {
-            return Self::silent_because(SilenceReason::Nothing);
+            return Self::silent_because(SilenceReason::NoRelevantMemory);
         }
         let (header, footer) = (frame::NOTES_HEADER, frame::NOTES_FOOTER);
         let text = format!("{header}\n{}\n{footer}", lines.join("\n"));
@@ -134,7 +134,7 @@ pub(crate) async fn preview_injection(
         Err(reason) => return Ok(Injection::silent_because(reason)),
     };
     if !trial_group(reader, &message.session).receives_tier(tier) {
-        return Ok(Injection::silent_because(SilenceReason::Trial));
+        return Ok(Injection::silent_because(SilenceReason::TrialGroup));
     }
     let shown = open_shown_log(reader, &message.session).read_entries();
     let event = EventContext { reader, message, level, shown };
@@ -147,7 +147,7 @@ pub(crate) async fn preview_injection(
         HookEvent::CallFailed { .. } | HookEvent::StepEnded { refused: Some(_), .. }
     );
     if !is_failure && !level.row().proactive.contains(&tier) {
-        return Ok(Injection::silent_because(SilenceReason::Level));
+        return Ok(Injection::silent_because(SilenceReason::TrustLevelTooLow));
     }
     select_notes(&event).await
 }
@@ -157,12 +157,12 @@ fn injection_tier(event: &HookEvent) -> Result<InjectionTier, SilenceReason> {
     match event {
         HookEvent::SessionStart { .. } => Ok(InjectionTier::Start),
         HookEvent::Prompt { .. } if has_search_text(event) => Ok(InjectionTier::Start),
-        HookEvent::Prompt { .. } => Err(SilenceReason::Short),
+        HookEvent::Prompt { .. } => Err(SilenceReason::PromptTooShort),
         HookEvent::FilesTouched { .. }
         | HookEvent::CallFailed { .. }
         | HookEvent::CommandEnded { .. }
         | HookEvent::StepEnded { .. } => Ok(InjectionTier::ToolResult),
-        HookEvent::SessionEnd | HookEvent::Other => Err(SilenceReason::Moment),
+        HookEvent::SessionEnd | HookEvent::Other => Err(SilenceReason::EventWithoutNotes),
     }
 }
 
@@ -218,7 +218,7 @@ async fn select_notes(event: &EventContext<'_>) -> Result<Injection, Error> {
             select_context(event, ContextRequest { host: message.host, reinject, ..request }).await
         }
         HookEvent::SessionEnd | HookEvent::Other => {
-            Ok(Injection::silent_because(SilenceReason::Moment))
+            Ok(Injection::silent_because(SilenceReason::EventWithoutNotes))
         }
     }
 }
@@ -240,7 +240,7 @@ async fn select_context(
 ) -> Result<Injection, Error> {
     let request = exclude_shown(request, event.shown.clone());
     let context = build_start_context(event.reader, &request).await?;
-    let silence = context.text.is_empty().then_some(SilenceReason::Nothing);
+    let silence = context.text.is_empty().then_some(SilenceReason::NoRelevantMemory);
     let (text, entries) = (context.text.clone(), context_entries(event.reader, &context));
     Ok(Injection { text, silence, context: Some(context), warnings: None, entries })
 }

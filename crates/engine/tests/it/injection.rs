@@ -106,7 +106,11 @@ fn the_trust_level_limits_events_and_confidence() {
     let mut project = project_with_gotcha(&fixture);
     set_level(&mut project, TrustLevel::Cautious);
     let injection = inject(&fixture, &project, "s1", touched("a.rs"));
-    assert_eq!(injection.silence, Some(SilenceReason::Level), "only at the start of a session");
+    assert_eq!(
+        injection.silence,
+        Some(SilenceReason::TrustLevelTooLow),
+        "only at the start of a session"
+    );
     set_level(&mut project, TrustLevel::Standard);
     let mut unsure = only(&fixture, &project);
     let sure = inject(&fixture, &project, "s2", touched("a.rs"));
@@ -125,7 +129,7 @@ fn the_trust_level_limits_events_and_confidence() {
     fixture.runtime.block_on(project.editor().edit(&id, edit)).unwrap();
     unsure = only(&fixture, &project);
     let injection = inject(&fixture, &project, "s3", touched("a.rs"));
-    assert_eq!(injection.silence, Some(SilenceReason::Nothing), "{}", unsure.confidence);
+    assert_eq!(injection.silence, Some(SilenceReason::NoRelevantMemory), "{}", unsure.confidence);
     assert_eq!(injection.warnings.unwrap().excluded[0].1, RejectionReason::BelowTrustLevel);
     set_level(&mut project, TrustLevel::Confident);
     assert_ne!(inject(&fixture, &project, "s4", touched("a.rs")).text, "");
@@ -158,7 +162,10 @@ fn a_memory_with_missing_symbols_is_withheld_and_flagged() {
     let file = fixture.dir.path().join("project/a.rs");
     std::fs::write(&file, "fn other() {}\n").unwrap();
     let injection = inject(&fixture, &project, "s1", touched("a.rs"));
-    assert_eq!((injection.text.as_str(), injection.silence), ("", Some(SilenceReason::Nothing)));
+    assert_eq!(
+        (injection.text.as_str(), injection.silence),
+        ("", Some(SilenceReason::NoRelevantMemory))
+    );
     let withheld = injection.withheld();
     assert_eq!(withheld, [(only(&fixture, &project).id, RejectionReason::SymbolsMissing)]);
     assert_eq!(

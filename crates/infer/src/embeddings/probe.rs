@@ -12,9 +12,9 @@ pub struct EmbeddingProbe {
     pub id: String,
     pub dims: usize,
     /// The first request, with whatever the provider had to load.
-    pub first: Duration,
+    pub first_request_time: Duration,
     /// A question after that.
-    pub latency: Duration,
+    pub warm_query_time: Duration,
     /// Mean cosine, in per mille, of questions and their answers.
     pub related: i32,
     /// Mean cosine, in per mille, of questions and something else.
@@ -59,19 +59,26 @@ pub(super) fn probe_embeddings(embeddings: &EmbeddingModel) -> Result<EmbeddingP
         questions.push(embeddings.embed_query(row[0], Duration::MAX)?);
     }
     let mean = |column: usize| {
-        let cosine = |(i, it): (usize, &Vec<f32>)| cosine(it, &documents[2 * i + column]);
-        per_mille(questions.iter().enumerate().map(cosine).sum::<f32>(), PROBE_TEXTS.len())
+        let cosine = |(i, it): (usize, &Vec<f32>)| dot(it, &documents[2 * i + column]);
+        mean_per_mille(questions.iter().enumerate().map(cosine).sum::<f32>(), PROBE_TEXTS.len())
     };
     let (related, unrelated) = (mean(0), mean(1));
     let (id, dims) = (embeddings.id().to_owned(), embeddings.dims());
-    Ok(EmbeddingProbe { id, dims, first, latency, related, unrelated })
+    Ok(EmbeddingProbe {
+        id,
+        dims,
+        first_request_time: first,
+        warm_query_time: latency,
+        related,
+        unrelated,
+    })
 }
 
-fn cosine(a: &[f32], b: &[f32]) -> f32 {
+fn dot(a: &[f32], b: &[f32]) -> f32 {
     a.iter().zip(b).map(|(a, b)| a * b).sum()
 }
 
 #[expect(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "a few cosines")]
-fn per_mille(sum: f32, n: usize) -> i32 {
+fn mean_per_mille(sum: f32, n: usize) -> i32 {
     (1000.0 * sum / n as f32).round() as i32
 }

@@ -9,7 +9,7 @@ use model::{Event, Timestamp};
 use serde_json::json;
 use tokio::time::Instant;
 
-use super::{RECENT_NOTE_MILLIS, RequestResult, may_be_said};
+use super::{RECENT_NOTE_MILLIS, RequestResult, may_get_note};
 use crate::daemon::Daemon;
 use crate::live_session::{FollowMode, LiveSession, StepProgress};
 use crate::open_projects::{Freshness, lock};
@@ -79,13 +79,13 @@ async fn hook_context(
         engine.embedding_indexer().embed_before_search().await;
     }
     let injection = engine.injector().inject(message).await?;
-    look_into(daemon, engine, &injection);
+    flag_withheld_later(daemon, engine, &injection);
     // Steps are counted even if something else is injected now.
     let step = step_request(daemon, engine, message, live_session);
     if !injection.text.is_empty() {
         return Ok(Some(injection.text));
     }
-    let Some(request) = step.filter(may_be_said) else { return Ok(None) };
+    let Some(request) = step.filter(may_get_note) else { return Ok(None) };
     let context = engine.injector().step_context(&request).await?;
     engine.injector().record_step(&request, &context)?;
     Ok((!context.text.is_empty()).then_some(context.text))
@@ -120,7 +120,7 @@ fn step_request(
 
 /// Puts memories up for review, after the answer, that were withheld because the code they name
 /// no longer exists.
-pub(super) fn look_into(daemon: &Daemon, engine: &Project, injection: &Injection) {
+pub(super) fn flag_withheld_later(daemon: &Daemon, engine: &Project, injection: &Injection) {
     let withheld = injection.withheld();
     if withheld.is_empty() {
         return;

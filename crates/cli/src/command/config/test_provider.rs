@@ -115,8 +115,8 @@ fn to_json(tried: &ProviderTest) -> Value {
                 ProviderTestResult::Vectors(it) => json!({
                     "model": it.id,
                     "dimensions": it.dims,
-                    "first_ms": to_millis(it.first),
-                    "latency_ms": to_millis(it.latency),
+                    "first_ms": to_millis(it.first_request_time),
+                    "latency_ms": to_millis(it.warm_query_time),
                     "related": f64::from(it.related) / 1000.0,
                     "unrelated": f64::from(it.unrelated) / 1000.0,
                 }),
@@ -168,8 +168,8 @@ fn render(tried: &ProviderTest, session: &CommandSession<'_>) {
     let detail = match found {
         ProviderTestResult::Vectors(it) => format!(
             "{} ms for the first request, {} ms for a question",
-            to_millis(it.first),
-            to_millis(it.latency)
+            to_millis(it.first_request_time),
+            to_millis(it.warm_query_time)
         ),
         ProviderTestResult::Scores(it) => format!("{} ms for two texts", to_millis(it.latency)),
         ProviderTestResult::Text(it) => {

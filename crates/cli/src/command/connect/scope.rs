@@ -7,7 +7,7 @@ use std::path::Path;
 
 use engine::{HOSTS, Host};
 
-use super::{HostScope, WhichHost, has_ours, settings_files};
+use super::{HostScope, WhichHost, has_waylore_entries, settings_files};
 use crate::GlobalArgs;
 use crate::environment::Environment;
 use crate::output::Output;
@@ -18,7 +18,7 @@ pub(super) fn is_connected_elsewhere(
     global: &GlobalArgs,
     environment: &Environment,
 ) -> bool {
-    let start = environment.start(global.project.as_deref());
+    let start = environment.working_folder(global.project.as_deref());
     let Ok(place) = engine::locate_project(&start, environment.home.as_deref()) else {
         return false;
     };
@@ -26,7 +26,7 @@ pub(super) fn is_connected_elsewhere(
     is_connected(which.host, other, environment)
 }
 
-pub(super) fn say_twice(which: &WhichHost, output: &Output) {
+pub(super) fn warn_both_scopes(which: &WhichHost, output: &Output) {
     let name = which.host.name;
     let (other, leave) = match which.scope {
         HostScope::User => ("this project's", format!("{name} --scope project")),
@@ -37,7 +37,7 @@ pub(super) fn say_twice(which: &WhichHost, output: &Output) {
 }
 
 /// Hosts connected in both settings of a project.
-pub(in crate::command) fn called_twice(
+pub(in crate::command) fn hosts_in_both_scopes(
     root: &Path,
     environment: &Environment,
 ) -> Vec<&'static str> {
@@ -50,5 +50,5 @@ pub(in crate::command) fn called_twice(
 /// True if the settings contain our hooks. An MCP server listed twice is started once.
 fn is_connected(host: &'static Host, project: Option<&Path>, environment: &Environment) -> bool {
     let Ok(files) = settings_files(host, project, environment) else { return false };
-    host.hook_protocol.is_some() && files.first().is_some_and(has_ours)
+    host.hook_protocol.is_some() && files.first().is_some_and(has_waylore_entries)
 }

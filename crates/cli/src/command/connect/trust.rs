@@ -19,7 +19,7 @@ use crate::output::Output;
 const HOST_TIMEOUT: Duration = Duration::from_secs(30);
 
 /// True if a host will run our hooks; `None` for a host without trust, or if it does not answer.
-pub(super) fn see_to(
+pub(super) fn ensure_trusted(
     host: &Host,
     is_given: bool,
     environment: &Environment,
