@@ -186,7 +186,7 @@ fn render(it: &NotebookStats, session: &CommandSession<'_>) {
     };
     out.print_line(&format!(
         "{BOLD_STYLE}{name}{BOLD_STYLE:#}: {}",
-        format_count(usize::try_from(n).unwrap_or(0), "memory stands", "memories stand")
+        format_count(usize::try_from(n).unwrap_or(0), "active memory", "active memories")
     ));
     let mut kinds: BTreeMap<&str, u64> = BTreeMap::new();
     let mut others: BTreeMap<MemoryStatus, u64> = BTreeMap::new();

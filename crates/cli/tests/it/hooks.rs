@@ -104,7 +104,10 @@ fn files_that_sessions_on_such_work_opened_are_named_at_the_first_prompt() {
     desk.run(&["learn"]).ends(0, "learned");
     let asked = "why does the login token expire at midnight";
     let explained = desk.run(&["context", "start", "--task", asked, "--explain"]).all();
-    assert!(explained.contains("2 files are named: most of the 3 of 4 sessions"), "{explained}");
+    assert!(
+        explained.contains("2 files are predicted: most of the 3 of 4 sessions"),
+        "{explained}"
+    );
     let said = told(&desk, "s1", prompt(asked));
     assert!(said.contains("`src/token.rs`: 3 of 3 sessions") && !said.contains("guide"), "{said}");
     let said = told(&desk, "s1", prompt("and why does the login token expire at noon"));
@@ -112,7 +115,7 @@ fn files_that_sessions_on_such_work_opened_are_named_at_the_first_prompt() {
     let other = "what is the boiling point of ethanol";
     assert_eq!(told(&desk, "s2", prompt(other)), "");
     let explained = desk.run(&["context", "start", "--task", other, "--explain"]).all();
-    assert!(explained.contains("no files are named: 0 of 4 sessions"), "{explained}");
+    assert!(explained.contains("no files predicted: 0 of 4 sessions"), "{explained}");
 }
 
 #[test]

@@ -283,7 +283,7 @@ fn small_courtesies() {
     let desk = Desk::new();
     desk.run(&["remember", "--user", "I like tea"]).ends(0, "remember");
     let said = desk.run(&["stats"]).ends(0, "stats");
-    assert!(said.err.contains("nothing is remembered about `project` yet"), "{said:?}");
+    assert!(said.err.contains("no memories about `project` yet"), "{said:?}");
     let id = desk.remember("a thing");
     desk.json(&["forget", &id]);
     for word in ["forgotten", "deleted"] {
