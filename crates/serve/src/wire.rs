@@ -200,11 +200,11 @@ mod tests {
         );
         check(
             r#"{"request":"ping"}"#,
-            expect!["malformed: a request has an `id`, a number or a text"],
+            expect!["malformed: a request needs an `id`: a number or a string"],
         );
         check(
             r#"{"id":[],"request":"ping"}"#,
-            expect!["malformed id []: a request has an `id`, a number or a text"],
+            expect!["malformed id []: a request needs an `id`: a number or a string"],
         );
         check(
             r#"{"event":"step_complete","event_id":"e1","session_id":"018f0000-0000-7000-8000-0000000000aa","at":1,"new_field":{}}"#,
