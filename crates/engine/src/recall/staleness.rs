@@ -239,13 +239,13 @@ fn check_file(
             n_lost_anchors: anchored.n_lost,
         };
     }
-    let changed = if exists {
+    let line_share = if exists {
         check_lines(root, &path, GitChange::new(changes, change), references.last_touched, reasons)
     } else {
         reasons.push(format!("`{path}` is gone"));
         PerMille::ONE
     };
-    FileStaleness { path, exists, changed, n_anchors: 0, n_lost_anchors: 0 }
+    FileStaleness { path, exists, changed: line_share, n_anchors: 0, n_lost_anchors: 0 }
 }
 
 fn change_by_name<'a>(changes: &'a [FileChange], file: &ProjectPath) -> Option<&'a FileChange> {
