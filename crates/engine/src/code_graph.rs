@@ -84,7 +84,7 @@ impl<'a> CodeIndexer<'a> {
         index::index_code(self.project, progress, threads).await
     }
 
-    /// Starts to watch the project's files; see [`CodeWatch::next`].
+    /// Starts to watch the project's files; see [`CodeWatch::next_pass`].
     pub async fn watch_code(&mut self, threads: usize) -> Result<CodeWatch, Error> {
         index::watch_code(self.project, threads).await
     }

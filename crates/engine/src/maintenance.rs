@@ -74,7 +74,7 @@ impl<'a> Maintenance<'a> {
     }
 
     /// The database that the last restore set aside, opened and checked. It can be restored under
-    /// the name [`REPLACED`](crate::REPLACED).
+    /// the name [`REPLACED_BACKUP_NAME`](crate::REPLACED_BACKUP_NAME).
     pub fn replaced(&self, scope: NotebookScope) -> Option<CheckedBackup> {
         backups::replaced_database(self.project, scope)
     }

@@ -300,7 +300,7 @@ pub struct FileFacts {
     pub terms: Vec<Term>,
     /// The items of all [`ListSpan`]s: term ids, and string ids in records.
     pub lists: Vec<u32>,
-    /// The encoded [`ReferenceFacts`].
+    /// The encoded `ReferenceFacts`.
     pub reference_bytes: Box<[u8]>,
     pub n_lines: u32,
     /// True if the path or the name marks a test file.

@@ -91,7 +91,7 @@ pub enum EventError {
     TooLong {
         bytes: usize,
     },
-    /// The id is empty or longer than [`MAX_EVENT_ID`].
+    /// The id is empty or longer than [`MAX_EVENT_ID_BYTES`].
     Id {
         bytes: usize,
     },

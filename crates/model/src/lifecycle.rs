@@ -11,7 +11,7 @@ pub const DECAY_FLOOR_HALF_LIVES: i64 = 3;
 /// The most time between two uses of a store that counts towards age.
 pub const MAX_COUNTED_GAP_MS: i64 = 30 * DAY_MS;
 
-/// A period without use of the store, beyond [`LONGEST_GAP`]. It ages nothing: a project
+/// A period without use of the store, beyond [`MAX_COUNTED_GAP_MS`]. It ages nothing: a project
 /// left alone for a year, or a clock that jumped thirty years, must not decay its memories.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct QuietSpan {

@@ -26,7 +26,7 @@ pub(crate) const BLOCK_LEN: usize = 64;
 /// Rows accumulated in registers together.
 const ROWS_PER_BATCH: usize = 4;
 
-/// Sixty-four values of a code, none of them −128. Only [`lay_out`] makes one.
+/// Sixty-four values of a code, none of them −128. Only [`append_blocks`] makes one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(C, align(64))]
 pub(crate) struct CodeBlock([i8; BLOCK_LEN]);

@@ -82,11 +82,11 @@ impl IndexReading {
     pub(crate) fn summary_lines(&self) -> Vec<(&'static str, String)> {
         let mut res = vec![("code", format_index_report(&self.code, self.took))];
         if self.history.n_commits > 0 {
-            res.push(("past", said_history(&self.history, self.history_took)));
+            res.push(("history", format_history(&self.history, self.history_took)));
         }
         if self.n_modules > 0 {
             let modules = format_count(self.n_modules, "module", "modules");
-            res.push(("parts", format!("{modules}; `waylore map` shows them")));
+            res.push(("modules", format!("{modules}; `waylore map` shows them")));
         }
         res
     }
@@ -172,7 +172,7 @@ pub(crate) fn format_index_report(done: &IndexReport, took: Duration) -> String 
     )
 }
 
-fn said_history(read: &HistoryReport, took: Duration) -> String {
+fn format_history(read: &HistoryReport, took: Duration) -> String {
     let new = match read.n_new {
         0 => "no new commits".to_owned(),
         n => format!("{} read", format_count(n, "commit", "commits")),
@@ -181,7 +181,7 @@ fn said_history(read: &HistoryReport, took: Duration) -> String {
         if read.was_rewritten { ", all of them again: the history was rewritten" } else { "" };
     let partial = if read.is_partial { ", incomplete" } else { "" };
     format!(
-        "{new}{anew}{partial} in {:.1} s: {} kept",
+        "{new}{anew}{partial} in {:.1} s: {} stored",
         took.as_secs_f64(),
         format_count(read.n_commits, "commit is", "commits are")
     )

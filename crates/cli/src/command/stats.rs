@@ -50,10 +50,10 @@ pub(crate) async fn run(_: StatsArgs, session: &CommandSession<'_>) -> anyhow::R
     }
     if let Some(it) = coverage.filter(|it| it.n_memories > 0) {
         let lacking = match it.n_missing {
-            0 => "all have a vector".to_owned(),
+            0 => "all memories have a vector".to_owned(),
             n => format!("{} no vector", format_count(n, "memory has", "memories have")),
         };
-        session.output.print_line(&format!("{DIM_STYLE}{lacking} by {}{DIM_STYLE:#}", it.model));
+        session.output.print_line(&format!("{DIM_STYLE}{lacking} of {}{DIM_STYLE:#}", it.model));
     }
     if !stats.iter().any(|it| it.scope == engine::NotebookScope::Project) {
         session
