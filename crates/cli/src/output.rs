@@ -27,7 +27,7 @@ pub(crate) struct Output {
 
 #[expect(
     clippy::unused_self,
-    reason = "printing goes through one value, so that nobody prints past its settings"
+    reason = "all output goes through one value, so that its settings always apply"
 )]
 impl Output {
     pub(crate) fn new(global: &GlobalArgs) -> Self {

@@ -115,20 +115,24 @@ pub struct LineError {
 
 /// Parses a line.
 pub fn parse_line(line: &str) -> Result<WireMessage<'_>, LineError> {
-    let nobody = |why: RequestFailure| LineError { of: None, why };
+    let without_id = |why: RequestFailure| LineError { of: None, why };
     if line.len() > MAX_EVENT_LINE_BYTES {
-        return Err(nobody(too_long()));
+        return Err(without_id(too_long()));
     }
     if depth::nesting_depth(line) > MAX_DEPTH {
         let what = format!("the line is nested deeper than {MAX_DEPTH}");
-        return Err(nobody(RequestFailure::new(ErrorCode::TooDeep, what)));
+        return Err(without_id(RequestFailure::new(ErrorCode::TooDeep, what)));
     }
     if !line.trim_start().starts_with('{') {
-        return Err(nobody(RequestFailure::new(ErrorCode::Malformed, "a line is one JSON object")));
+        return Err(without_id(RequestFailure::new(
+            ErrorCode::Malformed,
+            "a line is one JSON object",
+        )));
     }
     let malformed =
         |it: &serde_json::Error| RequestFailure::new(ErrorCode::Malformed, it.to_string());
-    let head: LineHeader<'_> = serde_json::from_str(line).map_err(|it| nobody(malformed(&it)))?;
+    let head: LineHeader<'_> =
+        serde_json::from_str(line).map_err(|it| without_id(malformed(&it)))?;
     let value = |it: &RawValue| serde_json::from_str::<Value>(it.get()).unwrap_or(Value::Null);
     let Some(request) = head.request else {
         let id = head.event_id.map(|it| ("event_id", value(it)));

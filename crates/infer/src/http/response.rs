@@ -104,7 +104,7 @@ pub(super) fn classify_failure(
             soon(format!("no connection within {} ms", limits.connect.as_millis()))
         }
         E::Timeout(it) => timeout_error(client, it, limits, deadline).into(),
-        E::HostNotFound => soon("nobody knows the name".to_owned()),
+        E::HostNotFound => soon("the host name is unknown".to_owned()),
         E::Rustls(why) => untrusted_error(client, &why.to_string()).into(),
         E::Tls(why) => untrusted_error(client, why).into(),
         E::Io(error) => match error.get_ref().and_then(|it| it.downcast_ref::<rustls::Error>()) {
